@@ -60,7 +60,7 @@ import { createPriceStore } from "./prices/project/price-store.ts";
 import { costsBy, createPrices } from "./prices/prices.ts";
 import { registerDeletions } from "./deletion-jobs.ts";
 import { registerUsageRollup } from "./usage-rollup-jobs.ts";
-import { IngestWorker, type SecondThreadOptions } from "./ingest-worker/ingest-worker.ts";
+import { IngestWorker, type IngestWorkerOptions } from "./ingest-worker/ingest-worker.ts";
 import { meterUsageBasis } from "./usage-basis-meter.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import type { FairSemaphore } from "./fairness/fair-semaphore.ts";
@@ -86,13 +86,13 @@ export interface Deps {
   /** A migrated store. `buildApp` does not close it. */
   readonly engine: Engine;
   readonly rootKey: string;
-  /** What a kill of the process must not lose. `buildApp` does not close it. */
+  /** Journal that survives a kill of the process. `buildApp` does not close it. */
   readonly journal?: Journal | undefined;
   readonly logger: FastifyBaseLogger;
-  /** Where the page was built. */
+  /** Directory of the built web UI. */
   readonly pageDir?: string;
   readonly clock?: Clock;
-  /** For limits and waits. */
+  /** Monotonic clock for limits and waits. */
   readonly steady?: Clock;
 }
 
@@ -101,7 +101,7 @@ export type App = FastifyInstance;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** The whole service as one Fastify instance. The process, the tests, the bench and the scripts all call this. */
+/** Builds the whole service as one Fastify instance, for the process, tests, benchmarks and scripts. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { clock = systemClock, steady = steadyClock, rootKey } = deps;
   const registry = new Registry();
@@ -128,17 +128,17 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const content = createContentWriter(engine, writing);
   const all = { calls: meterUsageBasis(writer, registry), feedback, content };
   const writers = limitStored(app, config, { engine, registry, writers: all, reserve });
-  registerWriters(app, { writers, clock, places: limiters.largeBodies, bodyLimitBytes });
+  registerWriters(app, { writers, clock, slots: limiters.large_bodies, bodyLimitBytes });
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
   registerUsageRollup(app, { engine, clock, runExclusive: writer.runExclusive });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const requestErasure = await registerDeletions(app, config, { engine, clock, writer, audit });
-  const accepted = { writer: writers.calls, bodyLimitBytes };
-  await app.register(ingestRoutes, { ...accepted, engine, traces, clock, requestErasure });
+  const ingestDeps = { writer: writers.calls, bodyLimitBytes };
+  await app.register(ingestRoutes, { ...ingestDeps, engine, traces, clock, requestErasure });
   await app.register(contentRoutes, { engine, writer: writers.content, bodyLimitBytes });
   await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
-  await app.register(otlpRoutes, accepted);
-  const reading = {
+  await app.register(otlpRoutes, ingestDeps);
+  const readDeps = {
     engine,
     selectionLimits: {
       maxFilterMembers: config.MAX_FILTER_MEMBERS,
@@ -148,13 +148,13 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     costsFor: costsBy(prices),
   };
   const { MAX_TRACE_CALLS: maxTraceCalls } = config;
-  await app.register(traceUsageRoutes, { ...reading, maxTraceCalls, onRead: metrics.usageRead });
-  const feedbackOf: FeedbackOf = (project, question) => feedbackOfRefs(engine, project, question);
-  await app.register(callsQueryRoutes, { ...reading, feedbackOf });
+  await app.register(traceUsageRoutes, { ...readDeps, maxTraceCalls, onRead: metrics.usageRead });
+  const feedbackOf: FeedbackOf = (project, query) => feedbackOfRefs(engine, project, query);
+  await app.register(callsQueryRoutes, { ...readDeps, feedbackOf });
   await app.register(tracesRoutes, { engine, maxTraceCalls });
   await app.register(receiptRoutes, { engine, prices, factors, maxTraceCalls });
-  const adding = {
-    ...reading,
+  const statsDeps = {
+    ...readDeps,
     clock,
     maxCalls: config.MAX_STATS_CALLS,
     bookFor: (project: Project) => prices.bookFor(project),
@@ -162,8 +162,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   };
   const maxAggregates = config.MAX_STATS_AGGREGATES;
   const statsLimits = { maxPercentiles: config.MAX_PERCENTILES, maxAggregates };
-  await app.register(usageStatsRoutes, { ...adding, ...statsLimits });
-  await app.register(traceListRoutes, { ...adding, maxTraces: maxAggregates });
+  await app.register(usageStatsRoutes, { ...statsDeps, ...statsLimits });
+  await app.register(traceListRoutes, { ...statsDeps, maxTraces: maxAggregates });
   await app.register(feedbackRoutes, { engine, writer: writers.feedback, clock, bodyLimitBytes });
   await app.register(feedbackStatsRoutes, { engine, clock, limits: feedbackStatsLimits(config) });
   await app.register(gatewayRoutes, {
@@ -186,12 +186,12 @@ function feedbackStatsLimits({ MAX_METRICS: maxMetrics, MAX_PERCENTILES: maxPerc
   return { maxMetrics, maxPercentiles };
 }
 
-/** Before the app closes, what they accepted is stored. They also store what the second thread reads. */
-function registerWriters(app: App, options: SecondThreadOptions): void {
+/** Drains the writers before the app closes. The ingest worker stores through them too. */
+function registerWriters(app: App, options: IngestWorkerOptions): void {
   for (const one of Object.values(options.writers)) app.addHook("onClose", () => one.drain());
-  const secondThread = new IngestWorker(options);
-  app.addHook("onClose", () => secondThread.close());
-  registerLargeBodies(app, (request, body) => secondThread.answer(request, body));
+  const worker = new IngestWorker(options);
+  app.addHook("onClose", () => worker.close());
+  registerLargeBodies(app, (request, body) => worker.handle(request, body));
 }
 
 interface ServerDeps {
@@ -201,7 +201,7 @@ interface ServerDeps {
   readonly limiters: Limiters;
 }
 
-/** What all routes share, apart from who may call them. */
+/** Creates the server with everything routes share, except authorization. */
 async function createServer(
   config: Config,
   { logger, registry, steady, limiters }: ServerDeps,
@@ -218,9 +218,9 @@ async function createServer(
     http: serverOptions,
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
     forceCloseConnections: "idle",
-    // a request that still comes over an open connection while the service stops is answered
+    // requests on open connections are served during shutdown
     return503OnClosing: false,
-    // training bodies of a gigabyte take their time; the gateway ends uploads that stall
+    // gigabyte training bodies take minutes; the gateway aborts stalled uploads
     requestTimeout: 1_200_000,
     exposeHeadRoutes: false,
     clientErrorHandler: (error, socket) => rejectMalformed(error, socket, unreadable),
@@ -267,7 +267,7 @@ async function createServer(
   return app;
 }
 
-/** The check before every route, and the routes that manage what it checks. Returns the log of what they do. */
+/** Registers authorization and the key routes. Returns the audit log. */
 async function registerKeys(
   app: App,
   config: Config,

@@ -6,7 +6,7 @@ import type { RouteSettings } from "./gateway/upstreams.ts";
 import { nearestNames } from "./query/nearest-names.ts";
 import { readRoutesFile } from "./routes-file.ts";
 
-/** Digits only: other forms of numbers in JavaScript, "0x10" or "1e3", are errors here. */
+/** Decimal digits only: "0x10" and "1e3" are rejected. */
 const whole = (min: number, max = Number.MAX_SAFE_INTEGER) =>
   z
     .string()
@@ -17,7 +17,7 @@ const seconds = z
   .string()
   .regex(/^\d{1,6}(\.\d{1,3})?$/, "must be a number of seconds")
   .transform(Number);
-/** The longest delay of a Node timer; a longer one fires at once. */
+/** Node timers fire at once for longer delays. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const positiveMs = whole(1, MAX_TIMER_MS);
 const statementSeconds = whole(1, 86_400);
@@ -26,16 +26,16 @@ const count = whole(1);
 const upstreamUrl = z
   .url({ protocol: /^https?$/ })
   .refine(hasReadableCredentials, "must have a user and a password whose escapes can be read");
-/** One server, or several of one cluster. */
-const oneServer = z.url({ protocol: /^https?$/ });
+/** URLs of one server, or of a cluster. */
+const serverUrl = z.url({ protocol: /^https?$/ });
 const serverUrls = z
   .string()
   .transform((text) => text.split(",").map((url) => url.trim()))
   .refine(
-    (urls) => urls.every((url) => oneServer.safeParse(url).success),
+    (urls) => urls.every((url) => serverUrl.safeParse(url).success),
     "must be a URL, or several with commas",
   );
-/** Which `X-Forwarded-For` to trust: none, all, or that of these addresses and networks. */
+/** Trusted proxies for `X-Forwarded-For`: none, all, or these addresses and networks. */
 const trustProxy = z
   .string()
   .refine(
@@ -44,7 +44,7 @@ const trustProxy = z
   )
   .transform((text) => (text === "true" || text === "false" ? text === "true" : text));
 
-/** Pages that may call from a browser. */
+/** Origins allowed by CORS. */
 const corsOrigins = z
   .string()
   .transform((text) => text.split(",").map((origin) => origin.trim()))
@@ -53,7 +53,7 @@ const corsOrigins = z
     "must be origins, like https://app.example.com, separated by commas",
   );
 
-/** What the gateway relays beside its interface. */
+/** Paths without own routes that the gateway relays. */
 const passedPaths = z
   .string()
   .transform((text) => (text === "none" ? [] : text.split(",").map((path) => path.trim())))
@@ -84,7 +84,7 @@ function isAddressOrNetwork(text: string): boolean {
 
 const directory = z.string().regex(/^[^~\0][^\0]*$/, "must be a path; ~ means nothing here");
 
-/** An address or a name; digits and dots alone are an address. */
+/** IP address or host name; digits and dots alone must be an address. */
 const listenHost = z
   .string()
   .refine(
@@ -92,7 +92,7 @@ const listenHost = z
     "must be an address of this machine, without a scheme or a port",
   );
 
-/** Every setting, its default and its unit. An empty variable counts as not set. */
+/** All settings with defaults and units. An empty variable counts as unset. */
 const schema = z.object({
   HOST: listenHost.default("127.0.0.1"),
   PORT: whole(0, 65_535).default(8080),
@@ -186,13 +186,13 @@ const schema = z.object({
 });
 
 export type Config = Readonly<z.infer<typeof schema>> & {
-  /** The entries of the file that `GATEWAY_ROUTES_FILE` names. */
+  /** Entries of `GATEWAY_ROUTES_FILE`. */
   readonly gatewayRoutes?: readonly RouteSettings[];
 };
 
 export const settingNames: readonly string[] = Object.keys(schema.shape);
 
-/** Reports all invalid settings together. */
+/** Configuration error listing all invalid settings. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
     super(`Wrong settings:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
@@ -200,7 +200,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The directory for backups of the embedded engine; undefined for a server. */
+/** Returns the backup directory of the embedded engine; `undefined` for a server. */
 export function backupDirOf(config: Config): string | undefined {
   return config.CLICKHOUSE_URL === undefined
     ? resolve(config.BACKUP_DIR ?? join(config.DATA_DIR, "backups"))
@@ -209,7 +209,7 @@ export function backupDirOf(config: Config): string | undefined {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the settings. Errors: `ConfigError` with all problems; values are not repeated, they can be secrets. */
+/** Reads the settings. Throws `ConfigError` with all problems, but without values, which may be secret. */
 export function readConfig(environment: Environment = process.env): Config {
   const problems: string[] = [];
   const given: Record<string, string> = {};
@@ -232,16 +232,16 @@ export function readConfig(environment: Environment = process.env): Config {
     }
   }
   const routesFile = given["GATEWAY_ROUTES_FILE"];
-  const { routes, problems: ofRoutes } =
+  const { routes, problems: routeProblems } =
     routesFile === undefined
       ? { routes: undefined, problems: [] }
       : readRoutesFile(routesFile, environment, upstreamUrl);
-  problems.push(...ofRoutes.map((problem) => `GATEWAY_ROUTES_FILE: ${problem}`));
+  problems.push(...routeProblems.map((problem) => `GATEWAY_ROUTES_FILE: ${problem}`));
   if (!result.success || problems.length > 0) throw new ConfigError(problems);
   return Object.freeze({ ...result.data, ...(routes === undefined ? {} : { gatewayRoutes: routes }) });
 }
 
-/** The variable, or the first line of the file that `<name>_FILE` names. Blank counts as not set. */
+/** Reads the variable, or the first line of the file named by `<name>_FILE`. Blank counts as unset. */
 function valueOf(name: string, environment: Environment, problems: string[]): string | undefined {
   const value = notBlank(environment[name]);
   const file = notBlank(environment[name + FROM_FILE]);
@@ -266,7 +266,7 @@ function notBlank(text: string | undefined): string | undefined {
   return text === undefined || text.trim() === "" ? undefined : text.trim();
 }
 
-/** Variables that are not settings, but look like misspelt ones. */
+/** Finds variables that look like misspelt settings. */
 export function misspeltSettings(
   environment: Environment = process.env,
 ): readonly { readonly variable: string; readonly nearest: string }[] {

@@ -22,7 +22,10 @@ interface DeletionJobs {
   readonly audit: AuditLog;
 }
 
-/** Deletion of what is stored, and the jobs that advance it. Returns how to request the erasure of deleted calls. */
+/**
+ * Registers deletion routes and jobs. Returns a function that requests erasure of deleted calls and returns the deletion
+ * id.
+ */
 export async function registerDeletions(
   app: FastifyInstance,
   config: Pick<Config, "CLICKHOUSE_CLUSTER">,

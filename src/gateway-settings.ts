@@ -3,7 +3,7 @@ import type { GatewayRoutesSettings } from "./gateway/routes.ts";
 import type { FairSemaphore } from "./fairness/fair-semaphore.ts";
 import { shutdownDeadlines } from "./shutdown-deadlines.ts";
 
-/** `open`: what its open requests share. */
+/** Maps the configuration to gateway settings. `open`: limiter of open requests. */
 export function gatewayRoutesSettings(config: Config, open: FairSemaphore): GatewayRoutesSettings {
   return {
     training: {
@@ -34,8 +34,8 @@ export function gatewayRoutesSettings(config: Config, open: FairSemaphore): Gate
     stallMs: config.GATEWAY_STALL_TIMEOUT_MS,
     sseKeepAliveMs: config.SSE_KEEP_ALIVE_SECONDS * 1000,
     passThrough: config.GATEWAY_PASSTHROUGH_PATHS,
-    askForUsage: config.GATEWAY_INCLUDE_USAGE,
-    keepContent: config.GATEWAY_CAPTURE_CONTENT,
+    includeUsage: config.GATEWAY_INCLUDE_USAGE,
+    captureContent: config.GATEWAY_CAPTURE_CONTENT,
     ...shutdownDeadlines(config),
     maxPendingCalls: config.RECORDER_MAX_PENDING_CALLS,
     maxPendingBytes: config.RECORDER_MAX_PENDING_BYTES,

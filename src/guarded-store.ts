@@ -18,12 +18,12 @@ export interface GuardedStore extends Engine {
 
 const COMPARE_EVERY_MS = 60_000;
 
-/** The engine as the service uses it: measured, and without writes once a newer version has migrated the store. */
+/** Instruments the engine and blocks writes once a newer version has migrated the store. */
 export function guardStore(app: FastifyInstance, { engine, clock, meter }: Deps): GuardedStore {
   const guard = guardMigrations(engine, {
     clock,
     onNewer: (migrations) =>
-      app.log.warn({ migrations }, "a newer version has migrated the store: nothing is written any more"),
+      app.log.warn({ migrations }, "store migrated by a newer version: writes blocked"),
   });
   registerPeriodic(app, { name: "compare_migrations", everyMs: COMPARE_EVERY_MS, run: guard.compare });
   return { ...retryWithoutSpace(instrumentEngine(guard.engine, meter)), compareMigrations: guard.compare };

@@ -6,8 +6,8 @@ const FLUSH_MS = 100;
 const FLUSH_BYTES = 8 * 1024;
 
 /**
- * Logs to stdout, a line of JSON each. Lines are written together, because a write stops the event loop: 100 ms after
- * they came, at the latest, and when the process exits.
+ * Opens a JSON-lines log on stdout. Writes block the event loop, so lines are batched for at most 100 ms and flushed at
+ * exit.
  */
 export function openLog(config: Config): Logger {
   const logger = createLog(config, pino.destination({ dest: 1, sync: true, minLength: FLUSH_BYTES }));
@@ -17,7 +17,7 @@ export function openLog(config: Config): Logger {
   return logger;
 }
 
-/** Whatever is logged: no line has a secret of the settings, a key, or credentials in a URL or a header. */
+/** Creates a log that masks configured secrets, API keys, and credentials in URLs and headers. */
 export function createLog(config: Config, destination: DestinationStream): Logger {
   const mask = secretMask(secretsOf(config));
   const streamWrite = (line: string): string =>
@@ -37,7 +37,7 @@ function secretsOf(config: Config): readonly string[] {
   );
 }
 
-/** A password, as it is and as a header has it, and what a query names: a key, perhaps. */
+/** Returns the secrets of a URL: password, its Basic credential, and query values. */
 function secretsIn(text: string): readonly string[] {
   const { username, password, searchParams } = new URL(text);
   const [user, secret] = [decoded(username), decoded(password)];

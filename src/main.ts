@@ -28,17 +28,16 @@ try {
 async function start(settings: Config): Promise<void> {
   const logger = openLog(settings);
   logger.info({ version: VERSION, node: process.version, open_files: openFilesLimit() }, "starting");
-  for (const one of misspeltSettings())
-    logger.warn(one, "unknown variable that looks like a misspelt setting");
+  for (const one of misspeltSettings()) logger.warn(one, "unknown variable resembles a setting");
   const engine = await openStore(settings, (change) =>
-    logger.info(change, "a server of the store has changed"),
+    logger.info(change, "ClickHouse replica health changed"),
   );
   const version = await engine.version();
   if (isOlder(version)) throw new ServerTooOldError(version);
-  const onWait = (problem: string): void => logger.warn({ problem }, "waiting for the store's servers");
+  const onWait = (problem: string): void => logger.warn({ problem }, "waiting for ClickHouse servers");
   const applied = await migrate(engine, { cluster: settings.CLICKHOUSE_CLUSTER, onWait });
   const store = settings.CLICKHOUSE_URL === undefined ? "embedded" : "server";
-  logger.info({ store, store_version: version, applied }, "store is ready");
+  logger.info({ store, store_version: version, applied }, "store ready");
   const { ROOT_API_KEY: given, DATA_DIR: dataDir } = settings;
   if (store === "embedded") await warnOfRestoredKeys(engine, dataDir, logger);
   const root = given === undefined ? rootKeyOf(dataDir) : { key: given, isNew: false };
@@ -56,33 +55,33 @@ async function start(settings: Config): Promise<void> {
   if (root.isNew) showKey(root.key, keepRootKey(dataDir, root.key));
 }
 
-/** A backup does not know which of its keys were revoked after it was made. */
+/** Warns that keys revoked after the backup are valid again. */
 async function warnOfRestoredKeys(engine: Engine, dataDir: string, logger: Logger): Promise<void> {
   const backup = takeRestored(dataDir);
   if (backup === undefined) return;
   const keys = (await createKeyStore(engine).list()).map(({ id, name }) => ({ id, name }));
-  logger.warn({ backup, keys }, "restored: keys that were revoked after the backup are valid again");
+  logger.warn({ backup, keys }, "backup restored: keys revoked after the backup are valid again");
 }
 
-/** Not on stdout, which is the log. Once the service is up, so that a start that fails does not use up the one time. */
+/** Prints the generated admin key once the service is up, to stderr because stdout is the log. */
 function showKey(key: string, path: string): void {
   console.error(`Admin key, shown once and kept in ${path}:\n${key}`);
 }
 
 interface Running {
   readonly app: App;
-  /** Closes what the app does not. */
+  /** Closes store and journal. */
   readonly close: () => Promise<void>;
   readonly logger: Logger;
   readonly timeoutMs: number;
 }
 
-/** A terminal, npm and a supervisor may each pass on the same signal. */
+/** A terminal, npm and a supervisor may each forward the same signal. */
 const SAME_SIGNAL_MS = 500;
 
 /**
- * The first signal: stop accepting, finish what ends in time, cut the rest, flush, exit 0. The deadline or a second
- * signal: exit 1.
+ * Stops gracefully on the first signal: stops accepting, finishes responses in time, aborts the rest, flushes, exits 0.
+ * Exits 1 at the deadline or on a second signal.
  */
 function stopOnSignals({ app, close, logger, timeoutMs }: Running): void {
   let stoppingSince: number | undefined;
@@ -94,7 +93,7 @@ function stopOnSignals({ app, close, logger, timeoutMs }: Running): void {
     stoppingSince = performance.now();
     logger.info({ signal }, "stopping");
     setTimeout(() => {
-      logger.error({ timeout_ms: timeoutMs }, "could not stop in time");
+      logger.error({ timeout_ms: timeoutMs }, "shutdown deadline exceeded");
       process.exit(1);
     }, timeoutMs).unref();
     try {
@@ -107,7 +106,7 @@ function stopOnSignals({ app, close, logger, timeoutMs }: Running): void {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
       stop(signal).catch((error: unknown) => {
-        logger.error({ err: error }, "could not stop in order");
+        logger.error({ err: error }, "shutdown failed");
         process.exit(1);
       });
     });

@@ -4,11 +4,11 @@ import type { Config } from "./config.ts";
 import type { Journal } from "./journal/journal.ts";
 import { openJournal } from "./journal/open-journal.ts";
 
-/** Of what a store that does not answer may leave to it. */
+/** Journal size limit, reached while the store is unavailable. */
 const MAX_BYTES = 256 * 1024 * 1024;
 const FAILURE_LOG_INTERVAL_MS = 60_000;
 
-/** The journal for the store that the settings name. Undefined: there is no room for one, and the service works without. */
+/** Opens the journal of the configured store; `undefined` if it cannot be opened: the service runs without it. */
 export function openStoreJournal(config: Config, logger: Logger): Journal | undefined {
   const dir = join(config.DATA_DIR, "journal");
   let failures = 0;
@@ -17,26 +17,26 @@ export function openStoreJournal(config: Config, logger: Logger): Journal | unde
     failures++;
     if (performance.now() < nextLogMs) return;
     nextLogMs = performance.now() + FAILURE_LOG_INTERVAL_MS;
-    logger.error({ err: error, failures }, "the journal cannot be written: a kill would lose completions");
+    logger.error({ err: error, failures }, "journal not writable: a kill would lose completions");
   };
   try {
     const opened = openJournal(dir, storeNameOf(config), { maxBytes: MAX_BYTES, onFailure });
     const { journal, ofOtherStores, damaged } = opened;
     if (journal.orphaned.length > 0)
-      logger.warn({ records: journal.orphaned.length }, "a process was killed: its journal is read");
+      logger.warn({ records: journal.orphaned.length }, "recovering journal of a killed process");
     if (ofOtherStores > 0)
-      logger.warn({ dir, records: ofOtherStores }, "the journal of another store waits in DATA_DIR");
-    for (const path of damaged) logger.error({ path }, "a journal is damaged and was put aside");
+      logger.warn({ dir, records: ofOtherStores }, "journal of another store found in DATA_DIR");
+    for (const path of damaged) logger.error({ path }, "corrupt journal renamed");
     return journal;
   } catch (error) {
-    logger.error({ err: error, dir }, "there is no journal: a kill would lose completions");
+    logger.error({ err: error, dir }, "journal not opened: a kill would lose completions");
     return undefined;
   }
 }
 
-/** The same for all ways to write the URLs of a store; without their credentials. */
+/** Returns a name of the store that does not depend on URL order or credentials. */
 function storeNameOf({ CLICKHOUSE_URL: urls, CLICKHOUSE_CLUSTER: cluster }: Config): string {
   if (urls === undefined) return "embedded";
-  const places = urls.map((text) => new URL(text)).map((url) => `${url.host}${url.pathname}${url.search}`);
-  return JSON.stringify([cluster ?? "", ...places.toSorted()]);
+  const servers = urls.map((text) => new URL(text)).map((url) => `${url.host}${url.pathname}${url.search}`);
+  return JSON.stringify([cluster ?? "", ...servers.toSorted()]);
 }

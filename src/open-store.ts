@@ -5,8 +5,8 @@ import type { ReplicaChange } from "./store/cluster/replicas/replica-watch.ts";
 import { backupDirOf, type Config } from "./config.ts";
 
 /**
- * The store that the settings name; `onChange` is called when one of several servers goes away or comes back. Errors:
- * `StoreOpenError` for a data directory; a server is not asked yet.
+ * Opens the configured store; `onChange` is called when a replica becomes unavailable or available. Throws `StoreOpenError`
+ * for a data directory; does not contact a server yet.
  */
 export async function openStore(config: Config, onChange?: (change: ReplicaChange) => void): Promise<Engine> {
   const { MIN_FREE_DISK_BYTES: minFreeBytes } = config;
@@ -32,8 +32,8 @@ export async function openStore(config: Config, onChange?: (change: ReplicaChang
 }
 
 /**
- * Another database of the same servers. What was acknowledged is taken to be on one replica at least, because that store may have had
- * another quorum: a replica is read when it has all that the keeper knows of.
+ * Opens another database on the same servers with quorum 1: its own quorum is unknown, so a replica is read only if it has
+ * everything known to ClickHouse Keeper.
  */
 export async function openOtherStore(config: Config, database: string): Promise<Engine> {
   const urls = config.CLICKHOUSE_URL?.map((url) => {

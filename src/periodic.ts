@@ -3,14 +3,14 @@ import type { FastifyInstance } from "fastify";
 export interface PeriodicJob {
   readonly name: string;
   readonly everyMs: number;
-  /** Also as soon as the app listens. */
+  /** Runs also once the app listens. */
   readonly atStart?: boolean;
-  /** Also when it closes, after the last request. */
+  /** Runs also at shutdown, after the last request. */
   readonly atEnd?: boolean;
   readonly run: () => Promise<unknown>;
 }
 
-/** Runs a job again and again while the app is up, never two at a time. A failure is logged, and the next turn tries again. */
+/** Runs a job periodically while the app is up, never concurrently. Logs failures; the next tick retries. */
 export function registerPeriodic(app: FastifyInstance, job: PeriodicJob): void {
   let running: Promise<void> | undefined;
   const run = async (): Promise<void> => {

@@ -14,14 +14,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface RoutesFile {
   readonly routes: readonly RouteSettings[] | undefined;
-  /** Each begins with its line. */
+  /** Messages that begin with the line. */
   readonly problems: readonly string[];
 }
 
 const STRICT = { disallowComments: true, allowTrailingComma: false };
 const MAX_ENTRIES = 1000;
 
-/** Reads the file with the routes of the gateway. Keys stay in the environment: entries name their variables. */
+/** Reads the gateway routes file. API keys stay in the environment: entries name their variables. */
 export function readRoutesFile(path: string, environment: Environment, url: z.ZodType<string>): RoutesFile {
   let text: string;
   try {
@@ -76,7 +76,7 @@ function readTree(tree: Node, { environment, url, lineOf }: Reading): RoutesFile
   return { routes, problems: [] };
 }
 
-/** The value at a path, or else what it should be in. */
+/** Returns the node at a path, or its nearest existing ancestor. */
 function nearestNode(tree: Node, path: readonly (string | number)[]): Node {
   for (let length = path.length; length > 0; length--) {
     const found = findNodeAtLocation(tree, path.slice(0, length));

@@ -3,25 +3,25 @@ import type { Config } from "./config.ts";
 import { FairSemaphore } from "./fairness/fair-semaphore.ts";
 import { SINGLE_KEY_SHARE } from "./fairness/allocations.ts";
 
-/** What requests use at once, divided among projects and keys. The store divides its statements itself. */
+/** Limiters shared by projects and keys. The store limits its statements itself. */
 export type Limiters = ReturnType<typeof createLimiters>;
 
 export function createLimiters(config: Config) {
   return {
     requests: new FairSemaphore({ capacity: Math.ceil(config.KEY_MAX_CONCURRENT / SINGLE_KEY_SHARE) }),
     streams: new FairSemaphore({ capacity: config.MAX_STREAMED_RESPONSES }),
-    /** Bytes of bodies. */
+    /** Bytes of request bodies. */
     bodies: new FairSemaphore({ capacity: config.MAX_BODY_BYTES_IN_FLIGHT }),
-    /** Requests in the second thread. */
-    largeBodies: new FairSemaphore({ capacity: 4, maxWaiting: 1000 }),
-    /** Bytes that wait for the store. */
+    /** Requests in the ingest worker. */
+    large_bodies: new FairSemaphore({ capacity: 4, maxWaiting: 1000 }),
+    /** Bytes waiting to be stored. */
     writes: new FairSemaphore({ capacity: config.INGEST_MAX_PENDING_BYTES }),
     gateway: new FairSemaphore({ capacity: config.UPSTREAM_MAX_CONCURRENT }),
   };
 }
 
-export function registerLimiterMetrics(registry: Registry, shares: Limiters): void {
-  const all = Object.entries(shares);
+export function registerLimiterMetrics(registry: Registry, limiters: Limiters): void {
+  const all = Object.entries(limiters);
   const inUse: Gauge<"limiter"> = new Gauge({
     name: "sumtree_limiter_in_use",
     help: "Limiter units in use (requests, streams or bytes)",
@@ -38,7 +38,7 @@ export function registerLimiterMetrics(registry: Registry, shares: Limiters): vo
     registers: [],
     collect: (): void => {
       rejected.reset();
-      for (const [limiter, one] of all) rejected.inc({ limiter }, one.counts().refused);
+      for (const [limiter, one] of all) rejected.inc({ limiter }, one.counts().rejected);
     },
   });
   registry.registerMetric(inUse);

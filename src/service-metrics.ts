@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { BatchEvent } from "./store/group-commit.ts";
 import type { StatementMeter } from "./store/instrumented-engine.ts";
 
-/** Metrics of the whole service. Labels are our own names, except for models without a price, which are few. */
+/** Service-wide metrics. Labels are our own names, except for unpriced models, whose number is bounded. */
 export interface ServiceMetrics {
   readonly statements: StatementMeter;
   readonly batchWritten: (batch: BatchEvent) => void;
@@ -28,32 +28,32 @@ function statementMeter(registry: Registry): StatementMeter {
   const registers = [registry];
   const seconds = new Histogram({
     name: "sumtree_store_statement_duration_seconds",
-    help: "Statements of the store, the wait for a place included, by name and outcome",
+    help: "Store statement duration in seconds, queueing included, by name and outcome",
     labelNames: ["name", "outcome"],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 120],
     registers,
   });
   const readRows = new Counter({
     name: "sumtree_store_read_rows_total",
-    help: "Rows the store read",
+    help: "Rows read by store statements",
     labelNames: ["name"],
     registers,
   });
   const readBytes = new Counter({
     name: "sumtree_store_read_bytes_total",
-    help: "Bytes the store read",
+    help: "Bytes read by store statements",
     labelNames: ["name"],
     registers,
   });
   const writtenRows = new Counter({
     name: "sumtree_store_written_rows_total",
-    help: "Rows inserted and durable",
+    help: "Rows written durably",
     labelNames: ["name"],
     registers,
   });
   const open = new Gauge({
     name: "sumtree_store_open_statements",
-    help: "Statements that run or wait for a place",
+    help: "Store statements running or queued",
     registers,
   });
   return {
@@ -73,21 +73,21 @@ function batchMeter(registry: Registry): ServiceMetrics["batchWritten"] {
   const labelNames = ["name"];
   const items = new Histogram({
     name: "sumtree_write_batch_items",
-    help: "Items that were written together",
+    help: "Items per write batch",
     labelNames,
     buckets: SIZES,
     registers,
   });
   const bytes = new Histogram({
     name: "sumtree_write_batch_bytes",
-    help: "Their size",
+    help: "Write batch size in bytes",
     labelNames,
     buckets: [1e3, 1e4, 1e5, 1e6, 1e7, 1e8],
     registers,
   });
   const lag = new Histogram({
     name: "sumtree_write_batch_lag_seconds",
-    help: "From the arrival of a batch's first item until it was durable",
+    help: "Time from arrival of a batch's first item until durable, in seconds",
     labelNames,
     buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
     registers,
@@ -103,13 +103,13 @@ function usageMeter(registry: Registry): ServiceMetrics["usageRead"] {
   const registers = [registry];
   const calls = new Histogram({
     name: "sumtree_trace_usage_calls",
-    help: "Calls rolled up for one response",
+    help: "Calls rolled up per response",
     buckets: SIZES,
     registers,
   });
   const traces = new Histogram({
     name: "sumtree_trace_usage_traces",
-    help: "Traces rolled up for one response",
+    help: "Traces rolled up per response",
     buckets: SIZES,
     registers,
   });
@@ -120,9 +120,9 @@ function usageMeter(registry: Registry): ServiceMetrics["usageRead"] {
 }
 
 function unknownPriceMeter(registry: Registry): ServiceMetrics["priceUnknown"] {
-  const answers = new Counter({
+  const responses = new Counter({
     name: "sumtree_unpriced_responses_total",
-    help: "Answers with costs that had no price for a model. Only the first hundred models have a label of their own.",
+    help: "Responses with costs in which a model had no price, by model (the first 100)",
     labelNames: ["llm"],
     registers: [registry],
   });
@@ -130,6 +130,6 @@ function unknownPriceMeter(registry: Registry): ServiceMetrics["priceUnknown"] {
   return (llmId) => {
     const llm = llmId.slice(0, MAX_MODEL_CHARS).toWellFormed();
     if (known.size < MAX_MODELS) known.add(llm);
-    answers.inc({ llm: known.has(llm) ? llm : OTHER_MODELS });
+    responses.inc({ llm: known.has(llm) ? llm : OTHER_MODELS });
   };
 }

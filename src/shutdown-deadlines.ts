@@ -1,17 +1,17 @@
 import type { Config } from "./config.ts";
 
-/** What a stop may take, phase by phase. What is left of it is for the writers and the store. */
-export interface StopTimes {
-  /** Open responses may continue for this long; then the gateway tells its clients that it stops. */
+/** Durations of the shutdown phases, in ms. The rest is for writers and the store. */
+export interface ShutdownDeadlines {
+  /** Time for open responses before the gateway aborts them. */
   readonly graceMs: number;
-  /** After this, connections that are still open are cut. */
+  /** Time until open connections are closed. */
   readonly closeMs: number;
-  /** Recorded completions may take this long to be stored. */
+  /** Time to store recorded completions. */
   readonly recordMs: number;
 }
 
 export function shutdownDeadlines({
   SHUTDOWN_TIMEOUT_MS: totalMs,
-}: Pick<Config, "SHUTDOWN_TIMEOUT_MS">): StopTimes {
+}: Pick<Config, "SHUTDOWN_TIMEOUT_MS">): ShutdownDeadlines {
   return { graceMs: totalMs / 3, closeMs: totalMs / 2, recordMs: totalMs / 4 };
 }

@@ -6,7 +6,7 @@ import { StoreOpenError } from "./store/store-open-error.ts";
 import { ConfigError, type Config } from "./config.ts";
 import { PricesFileError } from "./prices/list/load-price-list.ts";
 
-/** The server's version is too old for this service. */
+/** ClickHouse version below the minimum. */
 export class ServerTooOldError extends Error {
   constructor(version: string) {
     super(`ClickHouse is version ${version}; Sumtree needs ${MIN_SERVER_VERSION} or newer.`);
@@ -14,14 +14,14 @@ export class ServerTooOldError extends Error {
   }
 }
 
-/** The message for the operator when the service does not start. It shows only the host of a URL, never credentials. */
+/** Formats a start failure for the operator. Shows only hosts of URLs, never credentials. */
 export function describeStartFailure(error: unknown, config: Config | undefined): string {
   if (error instanceof ConfigError) return error.message;
   const problem = knownProblem(error, config);
   return `Sumtree could not start: ${problem ?? (error instanceof Error ? error.stack : String(error))}`;
 }
 
-/** The cause in words for an operator; undefined for unexpected errors. */
+/** Returns the cause in words for an operator; `undefined` for unexpected errors. */
 export function knownProblem(error: unknown, config: Config | undefined): string | undefined {
   if (
     error instanceof ConfigError ||
@@ -36,25 +36,26 @@ export function knownProblem(error: unknown, config: Config | undefined): string
   return error instanceof StorageError ? storeProblem(error, config) : listenProblem(error, config);
 }
 
-const REFUSED = "does not take the user and password of CLICKHOUSE_URL";
-const NO_KEEPER = "answers, but its keeper does not: the tables cannot be changed. Start the keeper";
+const AUTH_FAILED = "rejects the user and password of CLICKHOUSE_URL";
+const NO_KEEPER =
+  "responds, but ClickHouse Keeper does not: tables cannot be changed. Start ClickHouse Keeper";
 const NO_QUORUM =
-  "answers, but too few of its replicas took a write. Start them, or lower CLICKHOUSE_INSERT_QUORUM";
-/** The engine's error codes at a start, explained to an operator, after `ClickHouse at host`. */
+  "responds, but too few replicas accepted a write. Start them, or lower CLICKHOUSE_INSERT_QUORUM";
+/** Explanations of ClickHouse error codes at start, after `ClickHouse at host`. */
 const meanings: Readonly<Record<string, string>> = {
-  // UNKNOWN_DATABASE; UNKNOWN_USER and what else ends in no entry
-  81: "has no database of the name in CLICKHOUSE_URL",
-  192: REFUSED,
-  193: REFUSED,
-  194: REFUSED,
-  516: REFUSED,
+  // UNKNOWN_DATABASE; UNKNOWN_USER and other authentication errors
+  81: "does not have the database named in CLICKHOUSE_URL",
+  192: AUTH_FAILED,
+  193: AUTH_FAILED,
+  194: AUTH_FAILED,
+  516: AUTH_FAILED,
   // ACCESS_DENIED
-  497: "does not let its user do what the service needs: see the privileges in docs/operate/install.md and docs/cluster.md",
+  497: "denies the user required privileges: see docs/operate/install.md and docs/cluster.md",
   // CLUSTER_DOESNT_EXIST; NO_ELEMENTS_IN_CONFIG
-  701: "knows no cluster of the name in CLICKHOUSE_CLUSTER: see its remote_servers",
+  701: "does not have the cluster named in CLICKHOUSE_CLUSTER: see its remote_servers",
   139: "lacks a setting that replicated tables need: see macros and zookeeper in docs/cluster.md",
   // TIMEOUT_EXCEEDED; NO_ZOOKEEPER, TABLE_IS_READ_ONLY, KEEPER_EXCEPTION
-  159: "did not carry out a statement in time. In a cluster: a replica is away or busy. Start again when all are there",
+  159: "timed out on a statement. In a cluster: a replica is unavailable or busy. Start again when all are available",
   225: NO_KEEPER,
   242: NO_KEEPER,
   999: NO_KEEPER,
@@ -65,7 +66,7 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 const FULL_DISK =
-  "Free some of it and start again: nothing is lost, and an upgrade continues where it stopped.";
+  "Free some space and start again: no data is lost, and an upgrade continues where it stopped.";
 
 function storeProblem(error: StorageError, config: Config | undefined): string {
   const { kind, engineCode, message, detail } = error;
@@ -77,11 +78,11 @@ function storeProblem(error: StorageError, config: Config | undefined): string {
   const hosts = urls.map((url) => new URL(url).host).join(", ");
   const meaning = engineCode === undefined ? undefined : meanings[engineCode];
   if (meaning !== undefined) return `ClickHouse at ${hosts} ${meaning} (code ${engineCode}).`;
-  if (kind === "no_space") return `ClickHouse at ${hosts} has no room on its disk. ${FULL_DISK}`;
+  if (kind === "no_space") return `ClickHouse at ${hosts} has a full disk. ${FULL_DISK}`;
   if (kind === "read_only" && engineCode === undefined)
-    return `ClickHouse at ${hosts} takes no writes: ${detail}.`;
+    return `ClickHouse at ${hosts} is read-only: ${detail}.`;
   if (kind !== "unavailable") return `ClickHouse at ${hosts}: ${message}`;
-  return `no ClickHouse answers at ${hosts}, which CLICKHOUSE_URL names${engineCode === undefined ? "" : ` (${engineCode})`}.`;
+  return `ClickHouse at ${hosts} (CLICKHOUSE_URL) does not respond${engineCode === undefined ? "" : ` (${engineCode})`}.`;
 }
 
 function listenProblem(error: unknown, config: Config | undefined): string | undefined {
@@ -89,7 +90,7 @@ function listenProblem(error: unknown, config: Config | undefined): string | und
   const { HOST: host, PORT: port } = config;
   switch (error.code) {
     case "EADDRINUSE":
-      return `port ${port} of ${host} is in use. Stop what uses it, or set PORT.`;
+      return `port ${port} of ${host} is in use. Stop the process using it, or set PORT.`;
     case "EACCES":
       return `this user may not listen on port ${port}. Set PORT to one above 1023.`;
     case "EADDRNOTAVAIL":

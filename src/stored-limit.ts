@@ -9,7 +9,7 @@ import type { Writers } from "./ingest-worker/ingest-worker.ts";
 import type { Engine } from "./store/engine.ts";
 
 const READ_EVERY_MS = 10_000;
-const LOOK_EVERY_MS = 1000;
+const PROBE_EVERY_MS = 1000;
 
 interface Deps {
   readonly engine: Engine;
@@ -19,8 +19,8 @@ interface Deps {
 }
 
 /**
- * The writers of what clients send: they refuse projects that store as much as they may (`MAX_STORED_BYTES`), and all when the
- * disk has no more than its reserve (`MIN_FREE_DISK_BYTES`). Deletions may use half of that.
+ * Wraps writers to reject projects at MAX_STORED_BYTES, and all writes once free disk space falls to MIN_FREE_DISK_BYTES.
+ * Deletions may use half of that reserve.
  */
 export function limitStored(
   app: FastifyInstance,
@@ -31,7 +31,7 @@ export function limitStored(
   if (capacity !== undefined) {
     const run = (): Promise<void> => limit.read();
     registerPeriodic(app, { name: "stored_bytes", everyMs: READ_EVERY_MS, atStart: true, run });
-    gauge(registry, "sumtree_stored_bytes", "What all projects store, before compression", () => limit.bytes);
+    gauge(registry, "sumtree_stored_bytes", "Uncompressed bytes stored by all projects", () => limit.bytes);
   }
   const check = (project: string): void => {
     reserve.check();
@@ -40,10 +40,10 @@ export function limitStored(
   return {
     calls: {
       ...calls,
-      async write(project, parts, since) {
-        if (parts.some(({ kind }) => kind !== "delete")) check(project);
+      async write(project, events, since) {
+        if (events.some(({ kind }) => kind !== "delete")) check(project);
         else reserve.checkHalf();
-        return calls.write(project, parts, since);
+        return calls.write(project, events, since);
       },
     },
     feedback: {
@@ -65,7 +65,7 @@ export function limitStored(
   };
 }
 
-/** What is kept free of the store's disk (`MIN_FREE_DISK_BYTES`). `pending`: bytes that wait to be written. */
+/** Creates the disk reserve (`MIN_FREE_DISK_BYTES`). `pending`: bytes waiting to be written. */
 export function keepReserve(
   app: FastifyInstance,
   { MIN_FREE_DISK_BYTES: minFreeBytes }: Config,
@@ -73,11 +73,11 @@ export function keepReserve(
 ): DiskReserve {
   const reserve = createDiskReserve(engine, minFreeBytes, pending);
   if (minFreeBytes === 0) return reserve;
-  registerPeriodic(app, { name: "disk_space", everyMs: LOOK_EVERY_MS, atStart: true, run: reserve.read });
+  registerPeriodic(app, { name: "disk_space", everyMs: PROBE_EVERY_MS, atStart: true, run: reserve.read });
   gauge(
     registry,
     "sumtree_store_free_bytes",
-    "Free bytes on the store's disk above the reserve",
+    "Bytes clients may store before writes are rejected",
     reserve.freeBytes,
   );
   return reserve;

@@ -5,7 +5,7 @@ import { registerPeriodic } from "./periodic.ts";
 
 const MINUTE_MS = 60_000;
 
-/** The jobs that keep the ledger of usage up to date. They end with the app, even in the middle of a run. */
+/** Registers the jobs that materialize the usage rollup. They stop with the app, even within a run. */
 export function registerUsageRollup(app: FastifyInstance, deps: Omit<MaterializerDeps, "signal">): void {
   const closing = new AbortController();
   app.addHook("preClose", async () => closing.abort());

@@ -5,17 +5,17 @@ import type { Watched } from "./watchdog.ts";
 const { beats, seconds } = workerData as Watched;
 const STDERR = 2;
 let seen = -1;
-let stood = 0;
+let blockedSeconds = 0;
 
 setInterval(() => {
   const beat = Atomics.load(beats, 0);
-  stood = beat === seen ? stood + 1 : 0;
+  blockedSeconds = beat === seen ? blockedSeconds + 1 : 0;
   seen = beat;
-  if (stood < seconds) return;
+  if (blockedSeconds < seconds) return;
   try {
-    writeSync(STDERR, `Sumtree ends: its event loop has stood for ${seconds} s (MAX_STANDSTILL_SECONDS).\n`);
+    writeSync(STDERR, `Sumtree exits: event loop blocked for ${seconds} s (MAX_STANDSTILL_SECONDS).\n`);
   } finally {
-    // nothing of this process can be relied on
+    // no state of this process can be relied on
     process.kill(process.pid, "SIGKILL");
   }
 }, 1000);

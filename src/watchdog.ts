@@ -5,14 +5,14 @@ const THREAD = new URL(`./watchdog-thread${extname(import.meta.url)}`, import.me
 const BEAT_MS = 500;
 
 export interface Watched {
-  /** Counted up by the event loop. */
+  /** Incremented by the event loop. */
   readonly beats: Int32Array<SharedArrayBuffer>;
   readonly seconds: number;
 }
 
 /**
- * Ends the process when its event loop has stood for so long: it listens and answers nothing then, and what would start it
- * again sees only its end. A thread of its own counts seconds, those of a machine that sleeps not among them.
+ * Kills the process when its event loop is blocked for `seconds`, so that a supervisor restarts it. A separate thread
+ * counts; time asleep does not count.
  */
 export function startWatchdog(seconds: number): void {
   const beats = new Int32Array(new SharedArrayBuffer(4));

@@ -3,8 +3,8 @@ import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 
 /**
- * A digest is only known to those who have the content or may read it. So a key that may only write can read its content
- * back by digest, as the SDKs do.
+ * Returns the project for reads by digest. Allows keys of scope ingest too: whoever knows a digest has the content, and the
+ * SDKs read it back.
  */
 export function projectByDigest(grant: Grant, projectId: string): Project {
   if (!grant.has("read") && !grant.has("ingest")) {

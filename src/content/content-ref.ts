@@ -18,7 +18,7 @@ const REF =
   /^weave:\/\/\/(?<project>[^/]+\/[^/]+)\/(?<kind>object|op|table)\/(?<name>[^/]+)(?<path>(?:\/[^/]+\/[^/]*)*)$/;
 const EDGES = new Set(["attr", "key", "index", "id"]);
 
-/** Undefined for any other text. */
+/** Parses a content reference; `undefined` for other text. */
 export function parseContentRef(text: string): ContentRef | undefined {
   const { project: projectId, kind, name, path: written } = REF.exec(text)?.groups ?? {};
   if (projectId === undefined || name === undefined) return undefined;

@@ -86,7 +86,7 @@ export async function allRowsOfTable(
   return table?.row_digests;
 }
 
-/** How many rows a table has; undefined if there is no such table. */
+/** Counts the rows of a table; `undefined` if it does not exist. */
 export async function countRows(
   engine: Engine,
   project: Project,
@@ -102,7 +102,7 @@ export async function countRows(
 
 const DIGESTS_PER_QUERY = 20_000;
 
-/** Whether a row is stored for each of the digests. */
+/** True if all digests have a stored row. */
 export async function hasAllRows(
   engine: Engine,
   project: Project,

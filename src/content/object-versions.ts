@@ -15,7 +15,7 @@ export interface ObjectVersion {
   readonly version_count: number;
 }
 
-/** Which versions to list. A member that is undefined matches every version. */
+/** Filter of versions; an undefined member matches all. */
 export interface VersionFilter {
   readonly objectIds?: readonly string[] | undefined;
   readonly kind?: ObjectVersion["kind"] | undefined;

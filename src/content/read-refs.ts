@@ -5,12 +5,12 @@ import { isJsonObject, parseJson, stringifyJson } from "../shared/json.ts";
 import { parseContentRef, type ContentRef, type Step } from "./content-ref.ts";
 import { sourceTexts } from "./ref-sources.ts";
 
-/** The bound for references that lead to each other in a circle. */
+/** Limit of steps, for reference cycles. */
 const MAX_REFERENCES = 32;
-/** How much one request may read, and receive. */
+/** Read and response limits of one request. */
 const MAX_BYTES = 256 * 1024 * 1024;
 const FIRST_WINDOW = 32;
-/** What the values of a window should be. */
+/** Target size of the values of a window. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
 export interface RefReading {
@@ -38,7 +38,7 @@ export async function* refListText(refs: readonly ContentRef[], reading: RefRead
   yield Buffer.from(separator === "," ? "]}" : `${separator}]}`);
 }
 
-/** How far a reference of the request has been followed. */
+/** Progress in resolving one reference. */
 interface OpenRef {
   readonly at: number;
   readonly ref: ContentRef;

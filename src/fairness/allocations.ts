@@ -1,17 +1,17 @@
 import { levelsOf, type Tenant } from "./tenant.ts";
 
-/** How much one may have of what the others have left: some is left for whoever comes next. */
+/** Largest fraction of free capacity one tenant may hold; the rest is left for new tenants. */
 export const MAX_FREE_FRACTION = 5 / 6;
 
-/** How much a key may have while nobody else has anything. */
+/** Fraction of the capacity one key may hold while nobody else holds anything. */
 export const SINGLE_KEY_SHARE = MAX_FREE_FRACTION ** 3;
 
 interface Node {
   total: number;
-  readonly below: Map<string, Node>;
+  readonly children: Map<string, Node>;
 }
 
-const emptyNode = (): Node => ({ total: 0, below: new Map() });
+const emptyNode = (): Node => ({ total: 0, children: new Map() });
 
 /**
  * Allocations of a fixed capacity. An entity may hold five sixths of what other entities leave free, a project five sixths
@@ -34,16 +34,16 @@ export class Allocations {
     return this.total + amount <= this.capacity;
   }
 
-  /** Whether a holder with so much more would leave enough to the others. */
+  /** True if `amount` more for this tenant leaves enough free capacity for others. */
   leavesHeadroom(tenant: Tenant, amount: number): boolean {
-    let { capacity: most } = this;
-    let above = this.#all;
+    let limit = this.capacity;
+    let parent = this.#all;
     for (const name of levelsOf(tenant)) {
-      const node = above.below.get(name);
+      const node = parent.children.get(name);
       if (node === undefined) return true;
-      most = MAX_FREE_FRACTION * (most - (above.total - node.total));
-      if (node.total + amount > most) return false;
-      above = node;
+      limit = MAX_FREE_FRACTION * (limit - (parent.total - node.total));
+      if (node.total + amount > limit) return false;
+      parent = node;
     }
     return true;
   }
@@ -53,10 +53,10 @@ export class Allocations {
     let node = this.#all;
     node.total += amount;
     for (const name of levelsOf(tenant)) {
-      const below = node.below.get(name) ?? emptyNode();
-      node.below.set(name, below);
-      below.total += amount;
-      node = below;
+      const child = node.children.get(name) ?? emptyNode();
+      node.children.set(name, child);
+      child.total += amount;
+      node = child;
     }
   }
 
@@ -65,13 +65,13 @@ export class Allocations {
     let node = this.#all;
     node.total -= amount;
     for (const name of levelsOf(tenant)) {
-      const below = node.below.get(name)!;
-      below.total -= amount;
-      if (below.total === 0) {
-        node.below.delete(name);
+      const child = node.children.get(name)!;
+      child.total -= amount;
+      if (child.total === 0) {
+        node.children.delete(name);
         return;
       }
-      node = below;
+      node = child;
     }
   }
 }

@@ -2,12 +2,12 @@ import { levelsOf, type Tenant } from "./tenant.ts";
 
 export interface Queued<Value> {
   readonly tenant: Tenant;
-  /** What serving it costs; above 0. */
+  /** Service cost, above 0. */
   readonly cost: number;
   readonly value: Value;
 }
 
-/** A level of the hierarchy: the root, an entity, a project or a key. */
+/** Node of the hierarchy: the root, an entity, a project or a key. */
 interface Node<Value> {
   /** Cost served, in virtual time of the parent. */
   served: number;
@@ -21,8 +21,8 @@ interface Node<Value> {
 }
 
 /**
- * A hierarchical fair queue: entities get equal service, the projects of an entity likewise, and the keys of a project; a
- * key is FIFO. Idle time earns no credit. Source: Goyal, Vin, Cheng, "Start-time fair queueing", SIGCOMM 1996, on three levels.
+ * Hierarchical fair queue: entities get equal service, as do projects of an entity and keys of a project; a key is FIFO.
+ * Idle time earns no credit. Source: Goyal, Vin, Cheng, "Start-time fair queueing", SIGCOMM 1996, on three levels.
  */
 export class FairQueue<Value> {
   #all: Node<Value> = emptyNode();
@@ -31,29 +31,29 @@ export class FairQueue<Value> {
     return this.#all.waiting;
   }
 
-  push(one: Queued<Value>): void {
-    this.#enter(one).push(one);
+  push(item: Queued<Value>): void {
+    this.#enter(item).push(item);
   }
 
-  /** Puts one back that was taken: it is again the first of its key. What it cost stays counted. */
-  requeue(one: Queued<Value>): void {
-    this.#enter(one).unshift(one);
+  /** Returns a dequeued item to the head of its key's queue. Its cost stays counted. */
+  requeue(item: Queued<Value>): void {
+    this.#enter(item).unshift(item);
   }
 
-  /** Takes the next one for which `may` is true, of those that are the first of their keys. */
-  take(may: (one: Queued<Value>) => boolean): Queued<Value> | undefined {
-    const one = takeFrom(this.#all, may);
-    if (one !== undefined) this.#left(one);
-    return one;
+  /** Dequeues the next item, among the heads of all keys, that satisfies `may`. */
+  take(may: (item: Queued<Value>) => boolean): Queued<Value> | undefined {
+    const item = dequeueFrom(this.#all, may);
+    if (item !== undefined) this.#dequeued(item);
+    return item;
   }
 
-  /** Takes one out of the queue, if it is still there. */
-  remove(one: Queued<Value>): void {
-    const queued = this.#path(one).at(-1)?.queued ?? [];
-    const at = queued.indexOf(one);
+  /** Removes an item if it is still queued. */
+  remove(item: Queued<Value>): void {
+    const queued = this.#path(item).at(-1)?.queued ?? [];
+    const at = queued.indexOf(item);
     if (at === -1) return;
     queued.splice(at, 1);
-    this.#left(one);
+    this.#dequeued(item);
   }
 
   #enter({ tenant }: Queued<Value>): Queued<Value>[] {
@@ -69,7 +69,7 @@ export class FairQueue<Value> {
     return node.queued;
   }
 
-  /** Everybody, and the entity, project and key of one. */
+  /** Returns the nodes from the root to an item's key. */
   #path({ tenant }: Queued<Value>): Node<Value>[] {
     const path = [this.#all];
     for (const name of levelsOf(tenant)) {
@@ -80,8 +80,8 @@ export class FairQueue<Value> {
     return path;
   }
 
-  #left(one: Queued<Value>): void {
-    for (const node of this.#path(one)) {
+  #dequeued(item: Queued<Value>): void {
+    for (const node of this.#path(item)) {
       node.waiting--;
       forget(node);
     }
@@ -93,15 +93,18 @@ function emptyNode<Value>(): Node<Value> {
   return { served: 0, clock: 0, waiting: 0, below: new Map(), queued: [] };
 }
 
-function takeFrom<Value>(node: Node<Value>, may: (one: Queued<Value>) => boolean): Queued<Value> | undefined {
+function dequeueFrom<Value>(
+  node: Node<Value>,
+  may: (item: Queued<Value>) => boolean,
+): Queued<Value> | undefined {
   const [first] = node.queued;
   if (first !== undefined) return may(first) ? node.queued.shift() : undefined;
   for (const below of inOrder(node.below)) {
-    const one = takeFrom(below, may);
-    if (one === undefined) continue;
+    const item = dequeueFrom(below, may);
+    if (item === undefined) continue;
     node.clock = Math.max(node.clock, below.served);
-    below.served += one.cost;
-    return one;
+    below.served += item.cost;
+    return item;
   }
   return undefined;
 }
@@ -113,10 +116,10 @@ function forget<Value>({ below, clock }: Node<Value>): void {
   }
 }
 
-/** Those with queued items, least served first. */
+/** Returns children with queued items, least served first. */
 function inOrder<Value>(below: ReadonlyMap<string, Node<Value>>): Iterable<Node<Value>> {
   if (below.size === 1) return below.values();
   return [...below.values()]
     .filter(({ waiting }) => waiting > 0)
-    .sort((one, other) => one.served - other.served);
+    .sort((item, other) => item.served - other.served);
 }

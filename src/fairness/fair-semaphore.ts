@@ -2,28 +2,28 @@ import { FairQueue, type Queued } from "./fair-queue.ts";
 import { Allocations } from "./allocations.ts";
 import type { Tenant } from "./tenant.ts";
 
-export interface FairShareOptions {
-  /** What all holders together may have. */
+export interface FairSemaphoreOptions {
+  /** Total units. */
   readonly capacity: number;
-  /** How many may wait for some. Default: none. */
+  /** Maximum number of waiters. Default: 0. */
   readonly maxWaiting?: number;
 }
 
-/** What somebody has. */
+/** A permit: capacity waiter tenant holds until `release`. */
 export interface Permit {
-  /** Takes more of it; false if that is not possible now. */
+  /** Acquires more units; false if not available now. */
   more(amount: number): boolean;
-  /** Gives all of it back. Calling it again has no effect. */
+  /** Releases all units. Idempotent. */
   release(): void;
 }
 
-/** Why somebody got nothing: too many wait, or it took too long. */
+/** Acquisition failure. `full`: too many waiters; `late`: timed out. */
 export class PermitDenied extends Error {
   readonly reason: "full" | "late";
 
   constructor(reason: "full" | "late") {
-    super(reason === "full" ? "too many wait" : "waited too long");
-    this.name = "NoShare";
+    super(reason === "full" ? "too many waiters" : "timed out");
+    this.name = "PermitDenied";
     this.reason = reason;
   }
 }
@@ -34,12 +34,12 @@ export interface Wait {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Since the start, and now. */
+/** Units and waiters now; `waited` and `rejected` since the start. */
 export interface SemaphoreStats {
   readonly held: number;
   readonly waiting: number;
   readonly waited: number;
-  readonly refused: number;
+  readonly rejected: number;
 }
 
 interface Waiting {
@@ -48,21 +48,20 @@ interface Waiting {
 }
 
 /**
- * Something that several use at once and that has an end, divided among projects first and among the keys of a project
- * second. Nobody waits while there is enough for all (`Holdings`); those that wait get it in turn (`FairQueue`), and the
- * places of the queue are divided in the same way.
+ * Weighted semaphore divided fairly among projects, then among keys of a project. Nobody waits while capacity is free for
+ * all (`Allocations`); waiters are served in fair order (`FairQueue`), and queue slots are divided the same way.
  */
 export class FairSemaphore {
   readonly #allocations: Allocations;
-  readonly #places: Allocations;
+  readonly #slots: Allocations;
   readonly #queue = new FairQueue<Waiting>();
   readonly #idlers: (() => void)[] = [];
   #waited = 0;
-  #refused = 0;
+  #rejected = 0;
 
-  constructor({ capacity, maxWaiting = 0 }: FairShareOptions) {
+  constructor({ capacity, maxWaiting = 0 }: FairSemaphoreOptions) {
     this.#allocations = new Allocations(capacity);
-    this.#places = new Allocations(maxWaiting);
+    this.#slots = new Allocations(maxWaiting);
   }
 
   get capacity(): number {
@@ -74,53 +73,53 @@ export class FairSemaphore {
       held: this.#allocations.total,
       waiting: this.#queue.size,
       waited: this.#waited,
-      refused: this.#refused,
+      rejected: this.#rejected,
     };
   }
 
-  /** Takes some now; undefined if that is not possible. */
+  /** Acquires units; `undefined` if not available now. */
   tryAcquire(tenant: Tenant, amount = 1): Permit | undefined {
     if (this.#may(tenant, amount)) return this.#hold(tenant, amount);
-    this.#refused++;
+    this.#rejected++;
     return undefined;
   }
 
-  /** Takes some, or waits for it. Errors: `NoShare`; the signal's reason, if it aborts first. */
+  /** Acquires units, waiting up to `maxWaitMs`. Throws `PermitDenied`, or the signal's reason if it aborts first. */
   async acquire(tenant: Tenant, { amount = 1, maxWaitMs, signal }: Wait): Promise<Permit> {
     signal?.throwIfAborted();
     if (this.#queue.size === 0 && this.#may(tenant, amount)) return this.#hold(tenant, amount);
-    if (!this.#places.fits(1) || !this.#places.leavesHeadroom(tenant, 1)) {
-      this.#refused++;
+    if (!this.#slots.fits(1) || !this.#slots.leavesHeadroom(tenant, 1)) {
+      this.#rejected++;
       throw new PermitDenied("full");
     }
     const { promise, resolve, reject } = Promise.withResolvers<Permit>();
-    const one: Queued<Waiting> = { tenant, cost: amount, value: { amount, admit: resolve } };
-    const giveUp = (reason: unknown): void => {
-      this.#queue.remove(one);
+    const waiter: Queued<Waiting> = { tenant, cost: amount, value: { amount, admit: resolve } };
+    const fail = (reason: unknown): void => {
+      this.#queue.remove(waiter);
       reject(reason);
-      // a large amount may have kept others from what is left
+      // a large waiter may have blocked others
       this.#admit();
     };
-    const aborted = (): void => giveUp(signal?.reason);
+    const aborted = (): void => fail(signal?.reason);
     const timer = setTimeout(() => {
-      this.#refused++;
-      giveUp(new PermitDenied("late"));
+      this.#rejected++;
+      fail(new PermitDenied("late"));
     }, maxWaitMs);
     signal?.addEventListener("abort", aborted, { once: true });
-    this.#places.add(tenant, 1);
+    this.#slots.add(tenant, 1);
     this.#waited++;
-    this.#queue.push(one);
+    this.#queue.push(waiter);
     this.#admit();
     try {
       return await promise;
     } finally {
-      this.#places.remove(tenant, 1);
+      this.#slots.remove(tenant, 1);
       clearTimeout(timer);
       signal?.removeEventListener("abort", aborted);
     }
   }
 
-  /** Resolves when nothing is held. */
+  /** Resolves when no units are held. */
   idle(): Promise<void> {
     if (this.#allocations.total === 0) return Promise.resolve();
     return new Promise<void>((resolve) => this.#idlers.push(resolve));
@@ -137,7 +136,7 @@ export class FairSemaphore {
     return {
       more: (amount) => {
         if (!isOpen || !this.#may(tenant, amount)) {
-          this.#refused++;
+          this.#rejected++;
           return false;
         }
         held += amount;
@@ -154,7 +153,7 @@ export class FairSemaphore {
     };
   }
 
-  /** Serves those that wait, in turn. When too little is left for the one whose turn it is, the others wait for it. */
+  /** Serves waiters in fair order. A waiter that does not fit yet blocks later ones. */
   #admit(): void {
     while (this.#queue.size > 0) {
       let isFull = false;

@@ -1,16 +1,16 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** On whose behalf something is used: whose part of it shrinks. */
+/** Tenant charged for a resource. */
 export interface Tenant {
-  /** A project, `entity/*` for whoever may use several of an entity, `*` for whoever may use several entities. */
+  /** A project; `entity/*` for a key with several projects of an entity; `*` for several entities. */
   readonly project: string;
   readonly key: string;
 }
 
-/** The service itself: what it does for everybody at once, or for nobody in particular. */
+/** Tenant of the service's own work. */
 export const SYSTEM_TENANT: Tenant = { project: "", key: "" };
 
-/** The path of a tenant in the hierarchy of fair sharing. */
+/** Returns a tenant's path in the fairness hierarchy. */
 export function levelsOf({ project, key }: Tenant): readonly [entity: string, project: string, key: string] {
   const slash = project.indexOf("/");
   return [slash === -1 ? project : project.slice(0, slash), project, key];
@@ -18,12 +18,12 @@ export function levelsOf({ project, key }: Tenant): readonly [entity: string, pr
 
 const acting = new AsyncLocalStorage<Tenant>();
 
-/** Does some work, and what follows of it, on behalf of a holder. */
+/** Runs work, and asynchronous work it starts, as a tenant. */
 export function runAsTenant<Result>(tenant: Tenant, work: () => Result): Result {
   return acting.run(tenant, work);
 }
 
-/** On whose behalf the running work is done. */
+/** Returns the tenant of the running work. */
 export function currentTenant(): Tenant {
   return acting.getStore() ?? SYSTEM_TENANT;
 }

@@ -4,14 +4,14 @@ import { currentTenant, type Tenant } from "./tenant.ts";
 const waiting = new FairQueue<() => void>();
 let isRunning = false;
 
-/** How long work keeps the thread at first, when others may begin as well, and then in each of its turns. */
-const AT_ONCE_MS = 1;
-const KEPT_MS = 4;
+/** Time slices in ms: the first, while others may start too, and each later one. */
+const FIRST_SLICE_MS = 1;
+const SLICE_MS = 4;
 
-/** Does long work step by step, and waits for a turn whenever it has kept the thread for some milliseconds. */
+/** Runs long work step by step, yielding the event loop after each time slice. */
 export async function inTurns<Result>(steps: Generator<void, Result>): Promise<Result> {
-  for (let mayKeepMs = AT_ONCE_MS; ; mayKeepMs = KEPT_MS) {
-    const until = performance.now() + mayKeepMs;
+  for (let sliceMs = FIRST_SLICE_MS; ; sliceMs = SLICE_MS) {
+    const until = performance.now() + sliceMs;
     do {
       const step = steps.next();
       if (step.done === true) return step.value;
@@ -21,14 +21,14 @@ export async function inTurns<Result>(steps: Generator<void, Result>): Promise<R
 }
 
 /**
- * Waits until the thread may be kept for some milliseconds. Each turn of the event loop has one that keeps it so long, and
- * everything else that is ready comes in between. Projects have their turns, and of a project its keys.
+ * Waits for a time slice. Each turn of the event loop grants one; other ready work runs in between. Slices are shared
+ * fairly among projects, then keys.
  */
 export function turn(): Promise<void> {
   return turnOf(currentTenant());
 }
 
-/** The same before the work of a request is done on behalf of its holder. */
+/** Waits for a time slice of the given tenant, before `runAsTenant`. */
 export function turnOf(tenant: Tenant): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   waiting.push({ tenant, cost: 1, value: resolve });

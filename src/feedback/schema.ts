@@ -35,7 +35,7 @@ const scorerMember = z
   })
   .meta({ description: "JSON of any kind" })
   .optional();
-/** What scorers send besides the payload, stored as sent. */
+/** Scorer members besides the payload, stored as sent. */
 const scorerShape = {
   scorer_tags: scorerMember,
   scorer_tag_reasons: scorerMember,

@@ -2,7 +2,7 @@ import type { AppError, ErrorCode, Issue } from "../shared/errors.ts";
 import { isJsonObject, isTooDeep } from "../shared/json.ts";
 import { parseOrUndefined } from "./parse-or-undefined.ts";
 
-/** The members of an error that old and new SDKs read. */
+/** Error members that old and new OpenAI SDKs read. */
 export interface ErrorObject {
   readonly message: string;
   readonly type: string;
@@ -45,7 +45,7 @@ const typeByCode = {
   internal: "server_error",
 } satisfies Record<ErrorCode, string>;
 
-/** Our own errors, in both forms. */
+/** Formats a gateway error for OpenAI SDKs (`error`) and training clients (`detail`). */
 export function envelopeOf(error: AppError): ErrorEnvelope {
   const { code, issues } = error;
   const [first] = issues;
@@ -60,7 +60,7 @@ export function envelopeOf(error: AppError): ErrorEnvelope {
   };
 }
 
-/** Our own errors in the form of Anthropic's API. */
+/** Formats a gateway error as Anthropic's API does. */
 export function anthropicEnvelopeOf(error: AppError, requestId: string) {
   const { error: own, detail } = envelopeOf(error);
   const { message, code, param, type } = own;
@@ -68,25 +68,25 @@ export function anthropicEnvelopeOf(error: AppError, requestId: string) {
   return { type: "error" as const, error: shown, request_id: requestId, detail };
 }
 
-/** Anthropic's name of a type of error. */
+/** Maps an error type to Anthropic's name. */
 export function anthropicTypeOf(type: string): string {
   return type === "server_error" || type === "upstream_error" ? "api_error" : type;
 }
 
-/** An error event of a stream. */
+/** Formats an error event of a chat stream. */
 export function errorFrame(error: ErrorObject): Buffer {
   return Buffer.from(`data: ${JSON.stringify({ error })}\n\n`);
 }
 
 /**
- * Converts an upstream's error for SDKs. A JSON object without `error` gets one, and keeps all other bytes; anything that
- * is not JSON is wrapped. Errors: undefined if the body needs no change.
+ * Converts an upstream error for SDKs: adds `error` to a JSON object that lacks one and wraps non-JSON. Returns `undefined`
+ * if the body needs no change.
  */
 export function readableError(status: number, body: Buffer): Buffer | undefined {
   const text = body.toString("utf8");
   const value = parseOrUndefined(text);
   if (!isJsonObject(value)) {
-    const message = text.trim() === "" ? `The upstream answered ${status} without a body.` : plainText(text);
+    const message = text.trim() === "" ? `The upstream returned ${status} without a body.` : plainText(text);
     const error = { message, type: typeByStatus(status), param: null, code: null };
     return Buffer.from(JSON.stringify({ error, detail: message }));
   }
@@ -97,7 +97,7 @@ export function readableError(status: number, body: Buffer): Buffer | undefined 
   return Buffer.concat([body.subarray(0, open), Buffer.from(error), body.subarray(open)]);
 }
 
-/** The error in a flat body, as vLLM writes them, or in one with `detail`. */
+/** Builds the error object from a flat body (vLLM) or a body with `detail` (FastAPI). */
 export function errorObjectOf(status: number, flat: Readonly<Record<string, unknown>>): ErrorObject {
   const { message, type, param, code, detail } = flat;
   return {
@@ -115,7 +115,7 @@ function describeDetail(detail: unknown, status: number): string {
     if (issues.length > 0) return describeIssues(issues);
   }
   const text = detail === undefined || isTooDeep(detail) ? undefined : JSON.stringify(detail);
-  return text ?? `The upstream answered ${status}.`;
+  return text ?? `The upstream returned ${status}.`;
 }
 
 function describeIssues(issues: readonly Issue[]): string {
@@ -155,7 +155,7 @@ function typeByStatus(status: number): string {
 
 const MAX_TEXT = 1000;
 
-/** HTML of an edge server, as one line of text. */
+/** Strips HTML, such as a proxy's error page, to one line of text. */
 function plainText(text: string): string {
   const plain = text
     .slice(0, 4 * MAX_TEXT)

@@ -4,10 +4,10 @@ import { AppError } from "../shared/errors.ts";
 import { anthropicEnvelopeOf, envelopeOf } from "./error-envelope.ts";
 import { isAnthropicPath } from "./apis/endpoint-paths.ts";
 
-/** How long a client may go on sending after its response. */
+/** Time a client may keep sending after its response. */
 const LINGER_MS = 3000;
 
-/** Writes every error of ours under `/v1` so that old and new SDKs can read it. */
+/** Registers error handlers under `/v1` that old and new SDKs can read. */
 export function registerGatewayErrors(app: FastifyInstance): void {
   app.setErrorHandler(sendGatewayError);
   app.setNotFoundHandler(() => {
@@ -16,7 +16,7 @@ export function registerGatewayErrors(app: FastifyInstance): void {
   app.addHook("onRequest", ({ raw: request }, { raw: response }, done) => {
     response.once("close", () => {
       if (request.complete) return;
-      // disconnecting a client that is still sending would lose its response
+      // closing the connection while the client sends would lose the response
       request.resume();
       setTimeout(() => {
         if (!request.complete) request.destroy();
@@ -29,8 +29,7 @@ export function registerGatewayErrors(app: FastifyInstance): void {
 export function sendGatewayError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = toAppError(error);
   if (known === undefined) request.log.error({ err: error }, "request failed");
-  const shown =
-    known ?? new AppError("internal", `Something went wrong on our side. Request id: ${request.id}`);
+  const shown = known ?? new AppError("internal", `Internal error. Request id: ${request.id}`);
   if (shown.retryAfterSeconds !== undefined) {
     void reply.header("retry-after", String(shown.retryAfterSeconds));
     void reply.header("retry-after-ms", String(shown.retryAfterSeconds * 1000));

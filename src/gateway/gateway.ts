@@ -9,14 +9,14 @@ import { Upstreams, type UpstreamsSettings } from "./upstreams.ts";
 
 export interface GatewaySettings
   extends UpstreamsSettings, Omit<UpstreamOptions, "baseUrl" | "connections" | "mask"> {
-  /** The requests that are open; more are rejected. */
+  /** Limiter of open requests; excess requests are rejected. */
   readonly open: FairSemaphore;
 }
 
-/** The upstreams and their open relays. */
+/** Upstreams and their open relays. */
 export class Gateway {
   readonly upstreams: Upstreams;
-  readonly #places: FairSemaphore;
+  readonly #slots: FairSemaphore;
   readonly #open = new Set<RunningRelay>();
   #stopping = false;
   #grace: NodeJS.Timeout | undefined;
@@ -26,39 +26,39 @@ export class Gateway {
     const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs } = settings;
     const mask = secretMask([training, chat, anthropic, ...routes].flatMap(upstreamSecrets));
     const times = { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs };
-    this.#places = open;
+    this.#slots = open;
     this.upstreams = new Upstreams(settings, ({ url }) =>
       openUpstream({ baseUrl: url, connections: open.capacity, ...times, mask }),
     );
   }
 
   /**
-   * Takes one of the places for open requests until the response is closed. False if the client has already left.
-   * Errors: concurrency_limit.
+   * Acquires an open-request permit until the response closes. Returns false if the client has already disconnected. Throws
+   * `concurrency_limit`.
    */
   enter({ grant }: FastifyRequest, reply: FastifyReply): boolean {
     if (reply.raw.destroyed) {
       reply.hijack();
       return false;
     }
-    const held = this.#places.tryAcquire(grant.tenant);
-    if (held === undefined) {
+    const permit = this.#slots.tryAcquire(grant.tenant);
+    if (permit === undefined) {
       throw new AppError("concurrency_limit", "Concurrency limit reached for requests", {
         retryAfterSeconds: 1,
       });
     }
-    reply.raw.once("close", () => held.release());
+    reply.raw.once("close", () => permit.release());
     return true;
   }
 
-  /** Relays one request; resolves when it is over. Errors: `AppError`, if there was no response to relay. */
+  /** Relays one request; resolves when the client's side closes. Throws `AppError` if no response could be relayed. */
   async relay(request: FastifyRequest, reply: FastifyReply, options: RelayOptions): Promise<void> {
     if (this.#stopping) {
       throw new AppError("service_overloaded", "The gateway is stopping.", { retryAfterSeconds: 1 });
     }
-    const takePlace = (): Permit | undefined =>
-      this.#stopping ? undefined : this.#places.tryAcquire(request.grant.tenant);
-    const relay = startRelay(request, reply, { ...options, takePlace });
+    const acquireSlot = (): Permit | undefined =>
+      this.#stopping ? undefined : this.#slots.tryAcquire(request.grant.tenant);
+    const relay = startRelay(request, reply, { ...options, acquireSlot });
     this.#open.add(relay);
     try {
       await relay.closed;
@@ -67,10 +67,10 @@ export class Gateway {
     }
   }
 
-  /** No relay begins from now on, and those that are still open after `graceMs` are aborted. */
+  /** Rejects new relays and aborts open ones after `graceMs`. */
   stop(graceMs: number): void {
     this.#stopping = true;
-    for (const relay of this.#open) relay.endReadingOn();
+    for (const relay of this.#open) relay.stopReadingOn();
     this.#grace = setTimeout(() => {
       for (const relay of this.#open) relay.stop();
     }, graceMs);

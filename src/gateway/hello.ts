@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 
-/** Claude Code asks its API whether it is there before it asks anything else. It sends no key. */
+/** Registers the unauthenticated probe that Claude Code sends before its first request. */
 export function registerHello(app: FastifyInstance): void {
   app.route({
     method: ["GET", "HEAD"],

@@ -8,29 +8,29 @@ export interface MetricsSources {
 }
 
 export interface GatewayMeter extends RelayMetrics {
-  /** A request has passed whose use nobody measures. */
+  /** Counts a relayed request without usage metering. */
   unmetered(): void;
 }
 
-/** The gateway's metrics. Labels are our own names; a path or a model never becomes one. */
+/** Registers the gateway metrics. Labels are route patterns and our own names, never client paths or models. */
 export function registerMetrics(registry: Registry, sources: MetricsSources): GatewayMeter {
   const registers = [registry];
   const requests = new Counter({
     name: "sumtree_gateway_requests_total",
-    help: "Relayed requests by how they ended for the client",
+    help: "Relayed requests, by route and client-side outcome",
     labelNames: ["route", "outcome"],
     registers,
   });
   const firstByte = new Histogram({
     name: "sumtree_gateway_first_byte_seconds",
-    help: "From the request's arrival to the head of the upstream's response",
+    help: "Time from request arrival to upstream response headers, in seconds",
     labelNames: ["route"],
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1200],
     registers,
   });
   const unmetered = new Counter({
     name: "sumtree_gateway_unmetered_total",
-    help: "Relayed requests whose use is not measured",
+    help: "Relayed requests without usage metering",
     registers,
   });
   for (const gauge of gauges(sources)) registry.registerMetric(gauge);
@@ -46,7 +46,7 @@ function gauges({ openRequests, recorder }: MetricsSources): Gauge[] {
   return [
     new Gauge({
       name: "sumtree_gateway_open_requests",
-      help: "Relayed requests that are not over",
+      help: "Open relayed requests",
       registers: [],
       collect() {
         this.set(openRequests());
@@ -54,7 +54,7 @@ function gauges({ openRequests, recorder }: MetricsSources): Gauge[] {
     }),
     new Gauge({
       name: "sumtree_gateway_completions_pending",
-      help: "Completions that wait to be recorded",
+      help: "Completions waiting to be recorded",
       registers: [],
       collect() {
         this.set(recorder.counts().pending);
@@ -76,7 +76,7 @@ function recorderCounters(recorder: Recorder): Counter[] {
     });
   const recovered = new Counter({
     name: "sumtree_gateway_completions_recovered_total",
-    help: "Completions recorded that a killed process had left, finished or cut",
+    help: "Completions recovered from the journal of a killed process, by kind (finished or cut)",
     labelNames: ["kind"],
     registers: [],
     collect() {
@@ -86,8 +86,8 @@ function recorderCounters(recorder: Recorder): Counter[] {
   });
   return [
     counterOf("recorded", "Completions recorded as calls"),
-    counterOf("dropped", "Completions that could not be recorded"),
-    counterOf("unjournaled", "Completions that a kill would lose until they are recorded"),
+    counterOf("dropped", "Completions dropped unrecorded"),
+    counterOf("unjournaled", "Completions queued in memory only, because the journal rejected them"),
     recovered,
   ];
 }

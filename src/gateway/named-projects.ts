@@ -5,8 +5,8 @@ import { AppError, invalid } from "../shared/errors.ts";
 import { isJsonObject } from "../shared/json.ts";
 
 /*
- * An upstream does all that it is asked with the operator's key, so a client could reach any project there by its name.
- * Each name is compared with the projects of the client's key.
+ * The upstream acts with the operator's key, so a client could reach any of its projects by name. Project names in requests
+ * are therefore checked against the client's key.
  */
 
 const HEADERS = ["x-sumtree-project", "openai-project"];
@@ -14,17 +14,16 @@ const PROJECTS = ["project", "project_id", "project_name"];
 const ENTITIES = ["entity", "entity_name"];
 
 /**
- * Checks what a request names in its headers and its query. Errors: bad_request, if headers name a project twice;
- * forbidden; validation.
+ * Checks project names in headers and query. Throws bad_request if headers name different projects; forbidden; validation.
  */
 export async function checkNamedProjects({ raw, url, grant }: FastifyRequest): Promise<void> {
   const sent = HEADERS.map((name) => valuesOfHeader(raw.rawHeaders, name));
   const named = sent.flat().map(headerText);
-  // a name without a slash is one of the provider's own
+  // a name without a slash is the provider's own id
   if (!named.every((name) => !name.includes("/") || mayName(grant, name)))
     throw new AppError("forbidden", "This key may not use that project.");
   if (sent.some((values) => values.length > 1) || new Set(named.filter(isProjectId)).size > 1)
-    throw new AppError("bad_request", "The headers of the request name a project twice.");
+    throw new AppError("bad_request", "The request headers name more than one project.");
   if (grant.covers("*")) return;
   const query = new URLSearchParams(url.split("?").slice(1).join("?"));
   const valuesOf = (names: readonly string[]): readonly (string | undefined)[] => {
@@ -39,7 +38,7 @@ function valuesOfHeader(raw: readonly string[], name: string): readonly string[]
   return raw.filter((_value, at) => at % 2 === 1 && raw[at - 1]!.toLowerCase() === name);
 }
 
-/** Checks what the body of a route of the training API names. Errors: validation. */
+/** Checks project names in a training request body. Throws validation. */
 export function checkNamedInBody(grant: Grant, body: unknown): void {
   if (!isJsonObject(body)) return;
   const texts = Object.entries(body).filter(
@@ -53,7 +52,7 @@ export function checkNamedInBody(grant: Grant, body: unknown): void {
   }
 }
 
-/** Checks the project in the URI of an artifact, such as the name of a model. Errors: validation. */
+/** Checks the project of a W&B artifact URI, such as a model name. Throws validation. */
 export function checkArtifact(grant: Grant, loc: readonly string[], text: string | undefined): void {
   if (text === undefined || !/wandb-artifact:/i.test(text)) return;
   const [, project = "/"] = /wandb-artifact:\/{2,3}([^/]+\/[^/]+)\//i.exec(text) ?? [];
@@ -71,7 +70,7 @@ function check(grant: Grant, loc: readonly string[], { project, entity }: Named)
   if (!fits) throw invalid([{ loc, msg: "This key may not use that project", type: "forbidden" }]);
 }
 
-/** `*` in place of an entity or a project that is not named: the key has one that fits. */
+/** True if a project pattern of the key matches; `*` stands for an unnamed entity or project. */
 function mayName(grant: Grant, name: string): boolean {
   const [entity, project, ...others] = name.split("/");
   return grant.key.projects.some((pattern) => {

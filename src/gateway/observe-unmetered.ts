@@ -8,21 +8,22 @@ import { UnmeteredRecording } from "./recording/unmetered-recording.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import type { Target } from "./upstreams.ts";
 
-/** What these ask for is free, at every provider that has them. */
+/** Paths that are free at every provider. */
 export const FREE: ReadonlySet<string> = new Set(["/messages/count_tokens", "/responses/input_tokens"]);
-/** What only reads or deletes uses nothing. */
-const USING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
+/** Methods that may consume tokens. */
+const CONSUMING_METHODS: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 
 type Options = ModelRelayOptions & { readonly meter: GatewayMeter; readonly target: Target };
 
-/** Records a request whose use nobody measures, if it names a project; undefined if it names none, or uses nothing. */
+/** Starts recording an unmetered request; `undefined` if it names no project or consumes nothing. */
 export function observeUnmetered(
   request: FastifyRequest,
   reply: FastifyReply,
   { meter, target, recorder, clock }: Options,
 ): UnmeteredRecording | undefined {
   const path = pathBehindPrefix(request.url);
-  if (!USING.has(request.method) || isTrainingPath(path) || FREE.has(normalizePath(path))) return undefined;
+  if (!CONSUMING_METHODS.has(request.method) || isTrainingPath(path) || FREE.has(normalizePath(path)))
+    return undefined;
   const { project } = projectOf(request);
   meter.unmetered();
   if (project === undefined) return undefined;

@@ -3,7 +3,7 @@ import { outsideStrings } from "../shared/outside-strings.ts";
 
 const NOT_FINITE = /-?Infinity|NaN/g;
 
-/** The value of a text that may not be JSON. The bare `NaN`, `Infinity`, `-Infinity` that Python writes are null. */
+/** Parses JSON; returns `undefined` on a syntax error. Python's bare `NaN` and `±Infinity` become null. */
 export function parseOrUndefined(text: string): unknown {
   const value = parsed(text);
   if (value !== undefined || text.search(NOT_FINITE) === -1) return value;

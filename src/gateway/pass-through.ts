@@ -1,12 +1,12 @@
 import { normalizePath } from "./apis/endpoint-paths.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 
-/** Whether a request for a path that the interface does not have may go upstream. */
+/** Predicate: true if a request without a route of its own may be relayed. */
 export type PassThrough = (request: { readonly method: string; readonly url: string }) => boolean;
 
 /**
- * A path of the list passes with everything below it, by any method unless the entry begins with one; `/` is every path.
- * Another spelling of a path is another path.
+ * Builds the predicate from `[METHOD ]path` entries. An entry matches its path and subpaths literally, by any method if it
+ * names none; `/` matches all.
  */
 export function passThrough(list: readonly string[]): PassThrough {
   const entries = list.map((entry) => {
@@ -14,10 +14,11 @@ export function passThrough(list: readonly string[]): PassThrough {
     return { method, path: path.replace(/\/+$/, "") };
   });
   return ({ method, url }) => {
-    const asked = `${normalizePath(pathBehindPrefix(url))}/`;
+    const requested = `${normalizePath(pathBehindPrefix(url))}/`;
     const by = method === "HEAD" ? "GET" : method;
     return entries.some(
-      (entry) => (entry.method === undefined || entry.method === by) && asked.startsWith(`${entry.path}/`),
+      (entry) =>
+        (entry.method === undefined || entry.method === by) && requested.startsWith(`${entry.path}/`),
     );
   };
 }

@@ -26,22 +26,22 @@ export interface ModelRelayOptions {
   readonly recorder: Recorder;
   readonly makers: ResponseMakers;
   readonly responses: KnownResponses;
-  readonly tellUnrecorded: ReportUnrecorded;
+  readonly reportUnrecorded: ReportUnrecorded;
   readonly clock: Clock;
   readonly settings: {
     readonly chatBodyLimitBytes: number;
     readonly uploadIdleMs: number;
     readonly stallMs: number;
     readonly sseKeepAliveMs: number;
-    readonly askForUsage: boolean;
-    readonly keepContent: boolean;
+    readonly includeUsage: boolean;
+    readonly captureContent: boolean;
   };
 }
 
-/** Servers that know only one of the two redirect to it. A client that follows the redirect would come back forever. */
+/** Servers redirect from one form to the other; following it to the gateway would loop. */
 const CHAT_PATHS: ReadonlySet<string> = new Set(["/chat/completions", "/chat/completions/"]);
 
-/** Relays a request through a metered door, and records it when it names a project. */
+/** Relays a request to a metered endpoint and records it if it names a project. */
 export async function relayModelApi(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -50,12 +50,12 @@ export async function relayModelApi(
   const { gateway, settings } = options;
   const { upstreams } = gateway;
   const isRouted = upstreams.dependsOnModel(modelApi.path);
-  const known = isRouted ? undefined : upstreams.leadingTo({ path: modelApi.path });
+  const known = isRouted ? undefined : upstreams.targetFor({ path: modelApi.path });
   const needsModel = isRouted || !request.grant.covers("*");
   if (!gateway.enter(request, reply)) return;
   checkDeclaredLength(request.raw, settings.chatBodyLimitBytes);
   const named = projectOf(request);
-  if (named.project === undefined) options.tellUnrecorded(request, reply, named.reason);
+  if (named.project === undefined) options.reportUnrecorded(request, reply, named.reason);
   else options.recorder.admit({ project: named.project, key: request.grant.keyId });
   const limits = {
     limitBytes: settings.chatBodyLimitBytes,
@@ -63,15 +63,15 @@ export async function relayModelApi(
     hold: (bytes: number): void => request.server.bodies.hold(request, bytes),
   };
   const isRecorded = named.project !== undefined;
-  const askForUsage = isRecorded && modelApi.asksForUsage && settings.askForUsage;
+  const includeUsage = isRecorded && modelApi.asksForUsage && settings.includeUsage;
   const asked =
-    isRecorded || needsModel ? await readOrUpload(request, { askForUsage, limits, needsModel }) : undefined;
+    isRecorded || needsModel ? await readOrUpload(request, { includeUsage, limits, needsModel }) : undefined;
   const model = needsModel ? asked?.readModel() : undefined;
   checkArtifact(request.grant, ["body", "model"], model);
-  const target = known ?? upstreams.leadingTo({ path: modelApi.path, model });
+  const target = known ?? upstreams.targetFor({ path: modelApi.path, model });
   const recording = named.project && recordingOf(request, named.project, { ...options, modelApi, target });
   if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
-  if (asked !== undefined) recording?.asked(asked.readAsked);
+  if (asked !== undefined) recording?.setRequest(asked.readRequest);
 
   const body = asked === undefined ? await bodyToSend(request.raw, limits) : asked.body;
   const hideUsage = asked?.hideUsage ?? false;
@@ -98,7 +98,7 @@ export async function relayModelApi(
   });
 }
 
-/** The project to record in, or why there is none. Errors: forbidden, if the key may not use it. */
+/** Returns the project to record in, or the reason there is none. Throws forbidden. */
 export function projectOf(
   request: FastifyRequest,
 ): { readonly project: Project } | { readonly project: undefined; readonly reason: UnrecordedReason } {
@@ -108,12 +108,12 @@ export function projectOf(
     const only = onlyProjectOf(request);
     return only === undefined ? { project: undefined, reason: "no_project" } : { project: only };
   }
-  // the SDKs send OpenAI's own project ids in the same header
+  // SDKs send OpenAI's own project ids in the same header
   if (!isProjectId(name)) return { project: undefined, reason: "not_a_project" };
   return { project: request.grant.project(name) };
 }
 
-/** A key of exactly one project means it when it names none. */
+/** Returns the project of a single-project key. */
 function onlyProjectOf({ grant }: FastifyRequest): Project | undefined {
   const [only, ...others] = new Set(grant.key.projects);
   if (only === undefined || others.length > 0 || only.includes("*")) return undefined;
@@ -144,6 +144,6 @@ function recordingOf(
     recorder,
     responses,
     clock,
-    keepContent: settings.keepContent,
+    captureContent: settings.captureContent,
   });
 }

@@ -9,7 +9,7 @@ import {
   type ModelRequest,
 } from "./recording/model-request.ts";
 import { encodingsOf } from "./recording/response-decoder.ts";
-import { unpackWhole } from "./unpack-whole.ts";
+import { decompressBody } from "./decompress-body.ts";
 import {
   bodyToSend,
   contentLengthOf,
@@ -22,36 +22,36 @@ import type { UpstreamRequest } from "./relay/upstream.ts";
 import { fact, object } from "./stream/capture-rules.ts";
 import { JsonProjector } from "./stream/json-projector.ts";
 
-/** A request's body on its way upstream. */
-export interface AskedBody {
+/** Request body on its way upstream. */
+export interface RelayedBody {
   readonly body: UpstreamRequest["body"];
-  /** Parses the body, which only the recording needs. */
-  readonly readAsked: () => ModelRequest;
-  /** The model that it names, read without the rest of it. */
+  /** Parses the body; needed only for recording. */
+  readonly readRequest: () => ModelRequest;
+  /** Reads the model without parsing the rest. */
   readonly readModel: () => string | undefined;
-  /** We added the request for usage; the client did not ask. */
+  /** The gateway added `include_usage`; the client did not. */
   readonly hideUsage: boolean;
 }
 
-export interface AskedBodyOptions {
+export interface BodyReadOptions {
   readonly limits: UploadOptions;
-  readonly askForUsage: boolean;
-  /** Where the request goes depends on its model, so all of it is read first. */
+  readonly includeUsage: boolean;
+  /** The route depends on the model, so the whole body is read first. */
   readonly needsModel: boolean;
 }
 
-/** Longer requests are relayed unread: their completions are recorded, but without asking for usage. */
+/** Longer requests are relayed unparsed: recorded, but without `include_usage`. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
-/** Of larger ones, the model is read without parsing the rest. */
+/** Larger bodies are only scanned for their model. */
 const MAX_PARSED_BYTES = 64 * 1024;
 
-/** Reads the body if it is short enough, else relays it unread. Of a compressed one, a copy is read. */
+/** Reads a short body; streams a longer one unread. A compressed body is relayed as is, and a decompressed copy is parsed. */
 export async function readOrUpload(
   request: FastifyRequest,
-  { limits, askForUsage, needsModel }: AskedBodyOptions,
-): Promise<AskedBody> {
+  { limits, includeUsage, needsModel }: BodyReadOptions,
+): Promise<RelayedBody> {
   const declared = contentLengthOf(request.raw);
-  const unread = { readAsked: () => unreadModelRequest(declared ?? 0), readModel: () => undefined };
+  const unread = { readRequest: () => unreadModelRequest(declared ?? 0), readModel: () => undefined };
   const maxBytes = needsModel ? limits.limitBytes : MAX_READ_BYTES;
   if (!hasBody(request.raw) || (declared ?? 0) > maxBytes) {
     return { body: await bodyToSend(request.raw, limits), ...unread, hideUsage: false };
@@ -65,31 +65,32 @@ export async function readOrUpload(
   const { "content-encoding": encoding, "content-type": type } = request.headers;
   const encodings = encodingsOf(encoding);
   const plain = (): Buffer | undefined =>
-    encodings.length === 0 ? bytes : unpackWhole(encodings, bytes, maxBytes);
+    encodings.length === 0 ? bytes : decompressBody(encodings, bytes, maxBytes);
   const readsForm = isForm(type);
   const isShort = bytes.length <= MAX_READ_BYTES;
-  const mayAsk = askForUsage && isShort && !readsForm && encodings.length === 0;
-  const mustRead = mayAsk && mayStream(bytes);
+  const mayInject = includeUsage && isShort && !readsForm && encodings.length === 0;
+  const mustRead = mayInject && mayStream(bytes);
   if (mustRead && bytes.length > MAX_PARSED_BYTES) await turn();
-  const asked = mustRead ? readModelRequest(bytes) : undefined;
+  const parsed = mustRead ? readModelRequest(bytes) : undefined;
   return {
-    body: asked?.asking ?? bytes,
-    readAsked: () => asked ?? (isShort ? readOne(plain(), readsForm) : undefined) ?? unread.readAsked(),
-    readModel: () => asked?.model ?? modelIn(plain(), readsForm),
-    hideUsage: asked?.asking !== undefined,
+    body: parsed?.withIncludeUsage ?? bytes,
+    readRequest: () =>
+      parsed ?? (isShort ? parseBody(plain(), readsForm) : undefined) ?? unread.readRequest(),
+    readModel: () => parsed?.model ?? modelIn(plain(), readsForm),
+    hideUsage: parsed?.withIncludeUsage !== undefined,
   };
 }
 
-function readOne(plain: Buffer | undefined, isOfForm: boolean): ModelRequest | undefined {
+function parseBody(plain: Buffer | undefined, isFormBody: boolean): ModelRequest | undefined {
   if (plain === undefined) return undefined;
-  return isOfForm ? readFormRequest(plain) : readModelRequest(plain, false);
+  return isFormBody ? readFormRequest(plain) : readModelRequest(plain, false);
 }
 
-function modelIn(plain: Buffer | undefined, isOfForm: boolean): string | undefined {
+function modelIn(plain: Buffer | undefined, isFormBody: boolean): string | undefined {
   if (plain === undefined) return undefined;
-  if (isOfForm || plain.length <= MAX_PARSED_BYTES) return readOne(plain, isOfForm)?.model;
-  const sieve = new JsonProjector(object({ model: fact }));
-  sieve.push(plain);
-  const found = parseOrUndefined(sieve.finish().json) as { readonly model?: unknown } | undefined;
+  if (isFormBody || plain.length <= MAX_PARSED_BYTES) return parseBody(plain, isFormBody)?.model;
+  const projector = new JsonProjector(object({ model: fact }));
+  projector.push(plain);
+  const found = parseOrUndefined(projector.finish().json) as { readonly model?: unknown } | undefined;
   return typeof found?.model === "string" ? found.model : undefined;
 }

@@ -27,7 +27,7 @@ export interface RequestRelayOptions {
   readonly observer?: RelayObserver | undefined;
 }
 
-/** Relays a request to the training upstream, with the checks that its route declares, otherwise unchanged. */
+/** Relays a request with the checks its route declares, otherwise unchanged. */
 export async function relayRequest(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -37,14 +37,14 @@ export async function relayRequest(
     meter,
     settings,
     route,
-    body: rule,
+    body: policy,
     wrapsErrors,
     repeatable,
     observer,
   }: RequestRelayOptions,
 ): Promise<void> {
   if (!gateway.enter(request, reply)) return;
-  const body = await bodyFor(request, rule, settings.uploadIdleMs);
+  const body = await bodyFor(request, policy, settings.uploadIdleMs);
   await gateway.relay(request, reply, {
     route,
     meter,
@@ -66,21 +66,21 @@ export async function relayRequest(
 
 function bodyFor(
   request: FastifyRequest,
-  rule: BodyPolicy,
+  policy: BodyPolicy,
   idleMs: number,
 ): Promise<UpstreamRequest["body"]> {
   const hold = (bytes: number): void => request.server.bodies.hold(request, bytes);
-  return rule.kind === "typed"
+  return policy.kind === "typed"
     ? readValidatedBody(request.raw, {
-        ...rule,
+        ...policy,
         idleMs,
         hold,
         check: (body) => checkNamedInBody(request.grant, body),
       })
-    : bodyToSend(request.raw, { limitBytes: rule.limitBytes, idleMs, hold });
+    : bodyToSend(request.raw, { limitBytes: policy.limitBytes, idleMs, hold });
 }
 
-/** The headers of the upstream request, for a body in the given form. */
+/** Builds the upstream request headers for a body. */
 export function headersFor(
   request: FastifyRequest,
   target: Target,

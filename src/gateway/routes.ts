@@ -16,8 +16,8 @@ import { checkArtifact, checkNamedProjects } from "./named-projects.ts";
 import { FREE, observeUnmetered } from "./observe-unmetered.ts";
 import { KnownResponses, type ResponseMakers } from "./responses/known-responses.ts";
 import { relayResponse } from "./responses/relay-response.ts";
-import { askedResponse } from "./responses/response-id.ts";
-import { asksForModels, listedBy, listModels } from "./models/model-list.ts";
+import { parseResponseRequest } from "./responses/response-id.ts";
+import { isModelListRequest, singleLister, listModels } from "./models/model-list.ts";
 import { Recorder, type CompletionStore } from "./recording/recorder.ts";
 import { createUnrecorded } from "./recording/unrecorded.ts";
 import { passThrough } from "./pass-through.ts";
@@ -25,25 +25,25 @@ import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyPolicy } from "./request-relay.ts";
 import * as schema from "./schema.ts";
 import { RELAYED, typedRoutes, type TypedRoute } from "./training-routes.ts";
-import type { Asked } from "./upstreams.ts";
+import type { RouteQuery } from "./upstreams.ts";
 
 export interface GatewayRoutesSettings extends GatewaySettings {
   readonly chatBodyLimitBytes: number;
   readonly trainingBodyLimitBytes: number;
   readonly typedBodyLimitBytes: number;
   readonly uploadIdleMs: number;
-  /** How long a client may stop reading. */
+  /** Time a client may stop reading. */
   readonly stallMs: number;
-  /** Silence in a stream after which a comment keeps the connection alive; 0 for none. */
+  /** Silence in a stream before a keep-alive comment, in ms; 0 for none. */
   readonly sseKeepAliveMs: number;
-  /** The paths outside the interface that are relayed unchanged. */
+  /** Paths without own routes that are relayed unchanged. */
   readonly passThrough: readonly string[];
-  /** Whether to ask for the usage of a recorded stream if its client does not. */
-  readonly askForUsage: boolean;
-  readonly keepContent: boolean;
-  /** How long open responses may continue when the service stops. */
+  /** Adds `include_usage` to recorded streams whose client does not set it. */
+  readonly includeUsage: boolean;
+  readonly captureContent: boolean;
+  /** Time for open responses at shutdown. */
   readonly graceMs: number;
-  /** How long recording may then take. */
+  /** Time for recording after that. */
   readonly recordMs: number;
   readonly maxPendingCalls: number;
   readonly maxPendingBytes: number;
@@ -51,11 +51,11 @@ export interface GatewayRoutesSettings extends GatewaySettings {
 
 export interface GatewayRoutesOptions {
   readonly settings: GatewayRoutesSettings;
-  /** Where recorded completions go. */
+  /** Store of recorded completions. */
   readonly completions: CompletionStore & ResponseMakers;
-  /** Errors: those of a store that has no room for more. */
+  /** Throws if the store is full. */
   readonly admit: () => void;
-  /** Keeps them until they are there. */
+  /** Keeps completions until they are stored. */
   readonly journal: Journal | undefined;
   readonly clock: Clock;
   readonly registry: Registry;
@@ -65,7 +65,7 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 const config = { access: gatewayAccess, tag: "training" };
 const trainConfig = { ...config, access: trainAccess };
 
-/** The training and chat gateway. Register it under `/v1`. Owns its upstreams; drains and closes with the app. */
+/** Registers the training and model gateway; register it under `/v1`. Owns its upstreams; drains and closes with the app. */
 export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutesOptions): Promise<void> {
   const { settings, clock, registry } = options;
   const recorder = new Recorder({
@@ -87,29 +87,29 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
     await gateway.close();
   });
   registerGatewayErrors(app);
-  refuseUpgrades(app);
+  rejectUpgrades(app);
   passBodiesUnread(app);
 
   const add = (route: RouteOptions): void => {
     app.route({ config, ...route, compress: false, decompress: false, preValidation: checkNamedProjects });
   };
   addHealth(add, gateway);
-  const tellUnrecorded = createUnrecorded(registry, steadyClock);
+  const reportUnrecorded = createUnrecorded(registry, steadyClock);
   const makers = options.completions;
   const responses = new KnownResponses();
-  const metered = { settings, clock, recorder, makers, responses, tellUnrecorded, gateway, meter };
+  const metered = { settings, clock, recorder, makers, responses, reportUnrecorded, gateway, meter };
   for (const modelApi of MODEL_APIS) addModelApi(add, modelApi, metered);
   for (const route of typedRoutes) addTyped(add, route, { gateway, meter, settings });
   for (const [path, allowed] of methodsByPath()) addOtherMethods(add, path, allowed);
   addPassThrough(add, { gateway, meter, settings }, metered);
 }
 
-/** Clients that speak over a WebSocket first go on without one. */
-function refuseUpgrades(app: FastifyInstance): void {
+/** Rejects WebSocket upgrades with 426, so that clients fall back to HTTP. */
+function rejectUpgrades(app: FastifyInstance): void {
   app.addHook("preParsing", async ({ headers }, reply) => {
     if (!/\bwebsocket\b/i.test(headers.upgrade ?? "")) return;
     void reply.header("upgrade", "HTTP/1.1");
-    throw new AppError("upgrade_required", "There are no WebSockets here. Ask over HTTP.");
+    throw new AppError("upgrade_required", "WebSockets are not supported. Use HTTP.");
   });
 }
 
@@ -121,7 +121,7 @@ interface Shared {
   readonly settings: GatewayRoutesSettings;
 }
 
-/** Routes read their own bodies. The declared schema of a body is only for `openapi.json`. */
+/** Leaves bodies to the routes. Declared body schemas serve `openapi.json` only. */
 function passBodiesUnread(app: FastifyInstance): void {
   const { validatorCompiler } = app;
   app.removeAllContentTypeParsers();
@@ -147,7 +147,7 @@ function addHealth(add: Add, gateway: Gateway): void {
   add({ method: "HEAD", url: "/health", schema: { hide: true }, handler });
 }
 
-/** One route handles both forms of the path: the app ignores a final slash. */
+/** Adds a metered endpoint. The app ignores a trailing slash, so one route handles both forms. */
 function addModelApi(add: Add, modelApi: ModelApi, options: ModelRelayOptions): void {
   const { chatBody, modelBody, responses } = schema;
   const parts =
@@ -164,7 +164,7 @@ function addModelApi(add: Add, modelApi: ModelApi, options: ModelRelayOptions): 
 
 function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
   const { settings } = shared;
-  const rule: BodyPolicy =
+  const policy: BodyPolicy =
     route.body === "typed"
       ? { kind: "typed", schema: route.schema.body!, limitBytes: settings.typedBodyLimitBytes }
       : { kind: "streamed", limitBytes: settings.trainingBodyLimitBytes };
@@ -178,22 +178,23 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
         ...shared,
         target: shared.gateway.upstreams.training(),
         route: `${route.method} ${route.path}`,
-        body: rule,
+        body: policy,
         wrapsErrors: true,
         repeatable: route.method !== "POST",
       }),
   });
 }
 
-/** What has no reader of its own: what is free, and what `passes` lists. */
+/** Adds unmetered paths: the free ones and those listed in `passThrough`. */
 function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): void {
   const passes = passThrough(shared.settings.passThrough);
   const relay = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const listed = asksForModels(request) ? listedBy(request, shared.gateway) : undefined;
-    if (asksForModels(request) && listed === undefined) return listModels(request, reply, shared.gateway);
-    const asked = askedOf(request);
-    checkArtifact(request.grant, ["path", "model"], asked.model);
-    const target = listed ?? shared.gateway.upstreams.leadingTo(asked);
+    const listed = isModelListRequest(request) ? singleLister(request, shared.gateway) : undefined;
+    if (isModelListRequest(request) && listed === undefined)
+      return listModels(request, reply, shared.gateway);
+    const query = routeQueryOf(request);
+    checkArtifact(request.grant, ["path", "model"], query.model);
+    const target = listed ?? shared.gateway.upstreams.targetFor(query);
     return relayRequest(request, reply, {
       ...shared,
       target,
@@ -201,7 +202,7 @@ function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): v
       route: "other",
       body: { kind: "streamed", limitBytes: shared.settings.trainingBodyLimitBytes },
       wrapsErrors: false,
-      // other POSTs carry ids that make them safe to repeat
+      // other POSTs carry ids that make them idempotent
       repeatable: request.method !== "POST" || !/^\/v1\/preview(?:$|[/?])/.test(request.url),
     });
   };
@@ -211,8 +212,9 @@ function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): v
     url: "/*",
     schema: { hide: true },
     handler: async (request, reply) => {
-      const asked = askedResponse(request.method, pathBehindPrefix(request.url));
-      if (asked !== undefined) return relayResponse(request, reply, { ...metered, asked });
+      const responseRequest = parseResponseRequest(request.method, pathBehindPrefix(request.url));
+      if (responseRequest !== undefined)
+        return relayResponse(request, reply, { ...metered, responseRequest });
       if (!passes(request)) {
         throw new AppError(
           "not_found",
@@ -225,8 +227,8 @@ function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): v
   });
 }
 
-/** What is asked of a model by its name leads to its upstream. */
-function askedOf({ url }: FastifyRequest): Asked {
+/** Reads path and model of a request; a request for a model by name is routed to its upstream. */
+function routeQueryOf({ url }: FastifyRequest): RouteQuery {
   const path = pathBehindPrefix(url);
   const [, model] = /^\/models\/([^/?#]+)/.exec(path) ?? [];
   return { path, model: model === undefined ? undefined : decoded(model) };
@@ -249,7 +251,7 @@ function methodsByPath(): ReadonlyMap<string, ReadonlySet<string>> {
   return methods;
 }
 
-/** Rejects unknown methods of known paths here: nothing of them is relayed. */
+/** Adds OPTIONS and rejects unknown methods of known paths. */
 function addOtherMethods(add: Add, url: string, allowed: ReadonlySet<string>): void {
   const allow = [...allowed, "OPTIONS"].join(", ");
   add({
@@ -264,7 +266,7 @@ function addOtherMethods(add: Add, url: string, allowed: ReadonlySet<string>): v
     schema: { hide: true },
     handler: async (_request: FastifyRequest, reply: FastifyReply) => {
       void reply.header("allow", allow);
-      throw new AppError("method_not_allowed", `This route takes ${allow}.`);
+      throw new AppError("method_not_allowed", `Method not allowed. Allowed: ${allow}.`);
     },
   });
 }
@@ -272,7 +274,7 @@ function addOtherMethods(add: Add, url: string, allowed: ReadonlySet<string>): v
 const healthSchema: schema.RouteSchema = {
   operationId: "gatewayHealth",
   summary: "Health of the gateway itself",
-  description: "Contacts no upstream: it only reports which are configured.",
+  description: "Reports which upstreams are configured, without contacting them.",
   success: "The state of each upstream",
   example: { response: { status: "ok", upstreams: { training: "configured", chat: "not_configured" } } },
   response: schema.responses.health,

@@ -2,15 +2,14 @@ import type { FastifySchema } from "fastify";
 import { z } from "zod";
 import { jsonResponse } from "../http/openapi/shared-responses.ts";
 
-/** A route's schema, with that of its success alone. */
+/** Route schema with the success response only. */
 export interface RouteSchema extends Omit<FastifySchema, "body" | "response"> {
   readonly body?: z.ZodType;
   readonly response: z.ZodType;
 }
 
 /*
- * The parts of the training API's requests that we check. Every object is open: clients of all versions send members that
- * are unknown here, and these are relayed unchanged.
+ * Validated parts of training requests. Every object is open: unknown members of any client version are relayed unchanged.
  */
 
 const wholeNumber = z.preprocess(
@@ -59,7 +58,7 @@ export const createSftJobBody = z
 
 const trajectoryGroups = z.array(z.looseObject({}).meta({ id: "TrajectoryGroup" }));
 
-/** Streamed through unread: only described. */
+/** Described only: streamed unread. */
 export const createJobBody = z
   .looseObject({
     model_id: z.string(),
@@ -75,7 +74,7 @@ export const logBody = z
 
 const message = z.looseObject({ role: z.string() }).meta({ id: "ChatMessage" });
 
-/** Only described: the upstream checks it. */
+/** Described only: the upstream validates it. */
 export const chatBody = z
   .looseObject({
     model: z.string(),
@@ -85,7 +84,7 @@ export const chatBody = z
   })
   .meta({ id: "ChatCompletionReq" });
 
-/** Only described: each door takes what its provider's API has. */
+/** Described only: each endpoint accepts its provider's members. */
 export const modelBody = z.looseObject({ model: z.string() }).meta({ id: "ModelReq" });
 
 const usage = z.looseObject({
@@ -151,7 +150,7 @@ const issue = z.looseObject({
   type: z.string(),
 });
 
-/** Only described: an upstream's error may have any members besides `error`. */
+/** Described only: upstream errors may have members besides `error`. */
 export const errorResponse = z
   .looseObject({
     error: z.looseObject({
@@ -166,17 +165,14 @@ export const errorResponse = z
 
 const notConfigured = "No training upstream is configured: set TRAINING_UPSTREAM_URL.";
 
-/** The response of every error here, by its name in `openapi.json`. */
+/** Error response of all gateway routes, by its name in `openapi.json`. */
 export const gatewayErrors = {
-  GatewayError: jsonResponse(
-    "An error of the gateway or of its upstream, in the form that OpenAI SDKs read",
-    {
-      schema: "GatewayErrorRes",
-      headers: ["retry-after"],
-      example: {
-        error: { message: notConfigured, type: "api_error", param: null, code: "upstream_not_configured" },
-        detail: notConfigured,
-      },
+  GatewayError: jsonResponse("An error of the gateway or its upstream, in the format OpenAI SDKs read", {
+    schema: "GatewayErrorRes",
+    headers: ["retry-after"],
+    example: {
+      error: { message: notConfigured, type: "api_error", param: null, code: "upstream_not_configured" },
+      detail: notConfigured,
     },
-  ),
+  }),
 };

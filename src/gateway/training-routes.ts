@@ -1,15 +1,15 @@
 import * as schema from "./schema.ts";
 
-/** A route of the training API. */
+/** Route of the training API. */
 export interface TypedRoute {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
-  /** `typed` bodies are checked; `streamed` ones are large and pass unread. */
+  /** `typed` bodies are validated; `streamed` ones are large and relayed unread. */
   readonly body?: "typed" | "streamed";
   readonly schema: schema.RouteSchema;
 }
 
-/** The description of a route that has no other. */
+/** Default route description. */
 export const RELAYED = "Relays the request to the training service and returns its response unchanged.";
 
 const model = "/preview/models/:model_id";
@@ -48,7 +48,7 @@ export const typedRoutes: readonly TypedRoute[] = [
     schema: {
       operationId: "deleteModel",
       summary: "Delete a model",
-      success: "What was deleted",
+      success: "Counts of the deleted checkpoints and run",
       example: { response: { model_id, deleted_checkpoints: 3, deleted_run: true } },
       params: schema.modelParams,
       response: responses.deletedModel,

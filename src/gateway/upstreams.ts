@@ -8,18 +8,18 @@ import type { RelayTarget } from "./relay/relay.ts";
 import type { Upstream } from "./relay/upstream.ts";
 
 export interface UpstreamSettings {
-  /** With its path, and what else all requests have: a query, a user and a password. Undefined: there is no such upstream. */
+  /** Base URL with path, and optionally query, user and password. Undefined: not configured. */
   readonly url: string | undefined;
   readonly apiKey: string | undefined;
-  /** The provider there. Undefined: the one that its address implies, if any. */
+  /** Provider; default: implied by the URL. */
   readonly provider?: string | undefined;
 }
 
-/** An entry of the routes file: what it is for, and where that goes. */
+/** Entry of the routes file: match conditions and upstream. */
 export interface RouteSettings extends UpstreamSettings {
   readonly url: string;
   readonly api: Api;
-  /** Patterns, in which `*` stands for anything. Undefined: every path, every model. */
+  /** Patterns with `*` wildcards. Undefined: matches everything. */
   readonly paths?: readonly string[] | undefined;
   readonly models?: readonly string[] | undefined;
 }
@@ -28,38 +28,38 @@ export interface UpstreamsSettings {
   readonly training: UpstreamSettings;
   readonly chat: UpstreamSettings;
   readonly anthropic: UpstreamSettings;
-  /** In place of `chat` and `anthropic`, and of `training` for what is not of training. */
+  /** Replace `chat`, `anthropic`, and `training` for non-training paths. */
   readonly routes: readonly RouteSettings[] | undefined;
 }
 
 export interface Target extends RelayTarget {
-  /** How its models are listed, and where it takes a key. */
+  /** Determines model list format and credential header. */
   readonly api: Api;
-  /** The credential sent there. */
+  /** Credential sent upstream. */
   readonly credential: Credential | undefined;
-  /** The provider there: as set, or else as its address implies. */
+  /** Provider as configured, else implied by the URL. */
   readonly provider: string | undefined;
-  /** The path for chat: with a final slash once the upstream has redirected there. */
+  /** Chat path; gains a trailing slash once the upstream has redirected there. */
   chatPath: string;
 }
 
-/** Where a request leads: its path, as it came or as a door has it, and its model, as far as it names one. */
-export interface Asked {
-  /** Behind `/v1`. */
+/** Routing input: path and model of a request. */
+export interface RouteQuery {
+  /** Without `/v1`. */
   readonly path: string;
   readonly model?: string | undefined;
 }
 
 interface Route {
   readonly target: Target;
-  readonly fitsPath: (path: string) => boolean;
-  /** Undefined: whatever the model. */
-  readonly fitsModel: ((model: string) => boolean) | undefined;
+  readonly matchesPath: (path: string) => boolean;
+  /** Undefined: matches any model. */
+  readonly matchesModel: ((model: string) => boolean) | undefined;
 }
 
 type Open = (settings: UpstreamSettings & { readonly url: string }) => Upstream;
 
-/** All upstreams, and which of them a request leads to. */
+/** All upstreams, and the routing of requests to them. */
 export class Upstreams {
   readonly #training: Target | undefined;
   readonly #chat: Target | undefined;
@@ -73,7 +73,7 @@ export class Upstreams {
     this.#routes = routes && openRoutes(routes, open);
   }
 
-  /** Whether there is an upstream, by name; those that are not usual only if there are. */
+  /** Configured state by upstream name; optional upstreams appear only if configured. */
   get configured(): Readonly<Record<string, boolean>> {
     const routed = (this.#routes ?? []).map(({ target }) => [target.name, true] as const);
     return {
@@ -84,13 +84,13 @@ export class Upstreams {
     };
   }
 
-  /** Each once. */
+  /** Distinct upstreams. */
   get all(): readonly Target[] {
     return distinct([this.#training, this.#chat, this.#anthropic, ...this.#routed]);
   }
 
-  /** Those whose models a client may ask for, each once. */
-  get ofModels(): readonly Target[] {
+  /** Distinct upstreams that serve models. */
+  get modelTargets(): readonly Target[] {
     if (this.#routes !== undefined) return distinct(this.#routed);
     return distinct([this.#chat ?? this.#training, this.#anthropic]);
   }
@@ -103,45 +103,42 @@ export class Upstreams {
     return this.all.find((target) => target.name === name);
   }
 
-  /** The upstream for training. Errors: upstream_not_configured. */
+  /** Returns the training upstream. Throws upstream_not_configured. */
   training(): Target {
-    return ready(
-      this.#training,
-      "TRAINING_UPSTREAM_URL is not set: there is no training service behind this gateway.",
-    );
+    return requireTarget(this.#training, "No training upstream is configured. Set TRAINING_UPSTREAM_URL.");
   }
 
-  /** Whether the model of a request decides where it leads. */
+  /** True if routing this path requires the model. */
   dependsOnModel(path: string): boolean {
-    const asked = `/v1${normalizePath(path)}`;
-    const first = this.#routes?.find((route) => route.fitsPath(asked));
-    return first?.fitsModel !== undefined;
+    const fullPath = `/v1${normalizePath(path)}`;
+    const first = this.#routes?.find((route) => route.matchesPath(fullPath));
+    return first?.matchesModel !== undefined;
   }
 
-  /** The upstream for a request. Errors: upstream_not_configured; not_found, if no route fits. */
-  leadingTo({ path, model }: Asked): Target {
+  /** Returns the upstream of a request. Throws upstream_not_configured; not_found if no route matches. */
+  targetFor({ path, model }: RouteQuery): Target {
     if (isTrainingPath(path)) return this.training();
     if (this.#routes !== undefined) return this.#byRoute(path, model);
     if (isAnthropicPath(path)) {
-      return ready(
+      return requireTarget(
         this.#anthropic ?? this.#chat ?? this.#training,
-        "ANTHROPIC_UPSTREAM_URL is not set: there is no service for messages behind this gateway.",
+        "No upstream for Anthropic messages is configured. Set ANTHROPIC_UPSTREAM_URL.",
       );
     }
-    return ready(
+    return requireTarget(
       this.#chat ?? this.#training,
-      "Neither CHAT_UPSTREAM_URL nor TRAINING_UPSTREAM_URL is set: there is no model service behind this gateway.",
+      "No model upstream is configured. Set CHAT_UPSTREAM_URL or TRAINING_UPSTREAM_URL.",
     );
   }
 
   #byRoute(path: string, model: string | undefined): Target {
-    const asked = `/v1${normalizePath(path)}`;
+    const fullPath = `/v1${normalizePath(path)}`;
     const found = this.#routes!.find(
-      ({ fitsPath, fitsModel }) =>
-        fitsPath(asked) && (fitsModel === undefined || (model !== undefined && fitsModel(model))),
+      ({ matchesPath, matchesModel }) =>
+        matchesPath(fullPath) && (matchesModel === undefined || (model !== undefined && matchesModel(model))),
     );
     if (found !== undefined) return found.target;
-    throw new AppError("not_found", "No entry of GATEWAY_ROUTES_FILE fits this path and this model.");
+    throw new AppError("not_found", "No route in GATEWAY_ROUTES_FILE matches this path and model.");
   }
 }
 
@@ -154,13 +151,13 @@ function openRoutes(routes: readonly RouteSettings[], open: Open): readonly Rout
     known.set(key, target);
     return {
       target,
-      fitsPath: paths === undefined ? () => true : fitting(paths),
-      fitsModel: models === undefined ? undefined : fitting(models),
+      matchesPath: paths === undefined ? () => true : patternMatcher(paths),
+      matchesModel: models === undefined ? undefined : patternMatcher(models),
     };
   });
 }
 
-/** By its host; of several there, each by another number. */
+/** Names a target by its host, numbered if several share it. */
 function nameAmong(names: Set<string>, { url }: RouteSettings): string {
   const { host } = new URL(url);
   let name = host;
@@ -177,26 +174,26 @@ function targetOf(
   const { url, apiKey, provider } = settings;
   if (url === undefined) return undefined;
   const upstream = open({ ...settings, url });
-  const spoken = api ?? (name === "anthropic" ? "anthropic" : "openai");
+  const apiOrDefault = api ?? (name === "anthropic" ? "anthropic" : "openai");
   return {
     name,
     variable: api === undefined ? `${name.toUpperCase()}_UPSTREAM_URL` : "GATEWAY_ROUTES_FILE",
-    api: spoken,
-    credential: credentialOf(upstream.base.url, apiKey, spoken),
+    api: apiOrDefault,
+    credential: credentialOf(upstream.base.url, apiKey, apiOrDefault),
     upstream,
     provider: provider ?? providerAt(upstream.base.url.hostname),
     chatPath: "/chat/completions",
   };
 }
 
-/** Whether a text fits one of some patterns, in which `*` stands for anything. */
-function fitting(patterns: readonly string[]): (text: string) => boolean {
+/** Builds a matcher of patterns with `*` wildcards. */
+function patternMatcher(patterns: readonly string[]): (text: string) => boolean {
   const parts = patterns.map((pattern) => pattern.split("*"));
-  return (text) => parts.some((one) => fits(text, one));
+  return (text) => parts.some((one) => matchesPattern(text, one));
 }
 
-/** In one pass: each part is looked for behind the one before it. */
-function fits(text: string, [first = "", ...others]: readonly string[]): boolean {
+/** Matches in one pass: finds each literal part after the previous one. */
+function matchesPattern(text: string, [first = "", ...others]: readonly string[]): boolean {
   if (others.length === 0) return text === first;
   if (!text.startsWith(first)) return false;
   const last = others.at(-1)!;
@@ -213,7 +210,7 @@ function distinct(targets: readonly (Target | undefined)[]): readonly Target[] {
   return [...new Set(targets.filter((target) => target !== undefined))];
 }
 
-function ready(target: Target | undefined, missing: string): Target {
+function requireTarget(target: Target | undefined, missing: string): Target {
   if (target === undefined) throw new AppError("upstream_not_configured", missing);
   return target;
 }

@@ -3,7 +3,7 @@ import type { Engine, StoreHealth } from "../store/engine.ts";
 import { isOlder, MIN_SERVER_VERSION } from "../store/transport/server-version.ts";
 import type { Clock } from "../shared/clock.ts";
 
-const NOT_REACHABLE = "The store is not reachable.";
+const NOT_REACHABLE = "Store unreachable.";
 const NEWER = "a newer version of the service has opened the store";
 const KNOWN_FOR_MS = 1000;
 

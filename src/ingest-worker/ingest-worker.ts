@@ -9,7 +9,7 @@ import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { runAsTenant, SYSTEM_TENANT, type Tenant } from "../fairness/tenant.ts";
 import { PermitDenied, type FairSemaphore } from "../fairness/fair-semaphore.ts";
-import type { FromWorker, Items, ThreadSettings, ToWorker, Written } from "./messages.ts";
+import type { FromWorker, Items, WorkerSettings, ToWorker, Written } from "./messages.ts";
 
 export interface Writers {
   readonly calls: CallWriter;
@@ -17,46 +17,46 @@ export interface Writers {
   readonly content: ContentWriter;
 }
 
-export interface SecondThreadOptions extends ThreadSettings {
+export interface IngestWorkerOptions extends WorkerSettings {
   readonly writers: Writers;
   readonly clock: Clock;
-  /** How many requests may be in the thread; the others wait in turn. */
-  readonly places: FairSemaphore;
+  /** Limiter of requests in the worker; excess requests wait. */
+  readonly slots: FairSemaphore;
 }
 
 interface Job {
   readonly tenant: Tenant;
   readonly done: PromiseWithResolvers<LargeBodyResponse>;
-  /** What a writer has refused. */
+  /** First writer error. */
   error?: unknown;
 }
 
-/** To the thread that asked, which may be gone. */
-type Tell = (message: ToWorker) => void;
+/** Sends to the worker of the job, which may have exited. */
+type Send = (message: ToWorker) => void;
 
 const MAX_WAIT_MS = 60_000;
-/** What a body of 64 MiB and eight million values takes, twice. The process itself does not end with it. */
+/** Twice the heap of a 64 MiB body with eight million values. Exceeding it ends only the worker. */
 const MAX_HEAP_MB = 2048;
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Reads large bodies beside the event loop: a thread parses, validates and prepares them by the routes themselves; what
- * they store comes back in pieces. It starts with the first large body, and anew after it has run out of memory.
+ * Runs requests with large bodies in a worker thread, which parses, validates and prepares them with the normal routes and
+ * returns rows in chunks. Starts with the first large body, and again after running out of memory.
  */
 export class IngestWorker {
-  readonly #options: SecondThreadOptions;
+  readonly #options: IngestWorkerOptions;
   readonly #jobs = new Map<number, Job>();
   #worker: Worker | undefined;
   #lastJob = 0;
 
-  constructor(options: SecondThreadOptions) {
+  constructor(options: IngestWorkerOptions) {
     this.#options = options;
   }
 
-  /** Errors: those of the route; service_overloaded. */
-  async answer(request: FastifyRequest, { bytes }: LargeBody): Promise<LargeBodyResponse> {
+  /** Runs one request. Throws the route's errors; `service_overloaded` after 60 s queued or if the worker exits. */
+  async handle(request: FastifyRequest, { bytes }: LargeBody): Promise<LargeBodyResponse> {
     const { grant, url, headers } = request;
-    const place = await this.#options.places
+    const permit = await this.#options.slots
       .acquire(grant.tenant, { maxWaitMs: MAX_WAIT_MS })
       .catch(toOverloaded);
     const job: Job = { tenant: grant.tenant, done: Promise.withResolvers() };
@@ -73,7 +73,7 @@ export class IngestWorker {
       return await job.done.promise;
     } finally {
       this.#jobs.delete(id);
-      place.release();
+      permit.release();
     }
   }
 
@@ -84,7 +84,7 @@ export class IngestWorker {
   #start(): Worker {
     const { bodyLimitBytes } = this.#options;
     const worker = new Worker(WORKER, {
-      workerData: { bodyLimitBytes } satisfies ThreadSettings,
+      workerData: { bodyLimitBytes } satisfies WorkerSettings,
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
     worker.unref();
@@ -93,22 +93,24 @@ export class IngestWorker {
       this.#worker = undefined;
       for (const job of this.#jobs.values()) job.done.reject(overloaded(error));
     };
-    worker.on("message", (message: FromWorker) => this.#hear(message, (said) => worker.postMessage(said)));
+    worker.on("message", (message: FromWorker) =>
+      this.#onMessage(message, (reply) => worker.postMessage(reply)),
+    );
     worker.on("error", ended).on("exit", () => ended());
     return worker;
   }
 
-  #hear(message: FromWorker, tell: Tell): void {
+  #onMessage(message: FromWorker, send: Send): void {
     const job = this.#jobs.get(message.job);
     if (message.kind === "write") {
-      // messages of all jobs come in one context
-      void runAsTenant(job?.tenant ?? SYSTEM_TENANT, () => this.#write(job, message, tell));
+      // messages of all jobs arrive in one async context
+      void runAsTenant(job?.tenant ?? SYSTEM_TENANT, () => this.#write(job, message, send));
       return;
     }
     if (job === undefined) return;
-    if (message.kind === "answered") job.done.resolve(message.answer);
-    else if (message.kind === "refused") {
-      const { code, message: text, ...options } = message.refused;
+    if (message.kind === "responded") job.done.resolve(message.response);
+    else if (message.kind === "rejected") {
+      const { code, message: text, ...options } = message.rejection;
       job.done.reject(
         new AppError(code, text, {
           issues: options.issues,
@@ -120,16 +122,16 @@ export class IngestWorker {
 
   async #write(
     job: Job | undefined,
-    { piece, of }: Extract<FromWorker, { kind: "write" }>,
-    tell: Tell,
+    { chunk, of }: Extract<FromWorker, { kind: "write" }>,
+    send: Send,
   ): Promise<void> {
     const writing = this.#store(of);
-    tell({ kind: "taken", piece });
+    send({ kind: "accepted", chunk });
     try {
-      tell({ kind: "written", piece, written: await writing });
+      send({ kind: "written", chunk, written: await writing });
     } catch (error) {
       if (job !== undefined) job.error ??= error;
-      tell({ kind: "failed", piece });
+      send({ kind: "failed", chunk });
     }
   }
 
@@ -162,7 +164,7 @@ function toOverloaded(error: unknown): never {
 }
 
 function overloaded(cause?: Error): AppError {
-  return new AppError("service_overloaded", "Too many large bodies are being read. Try again.", {
+  return new AppError("service_overloaded", "Too many large request bodies. Retry in 5 s.", {
     cause,
     retryAfterSeconds: 5,
   });

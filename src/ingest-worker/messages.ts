@@ -6,11 +6,11 @@ import type { LargeBodyResponse } from "../http/bodies/large-body.ts";
 import type { ErrorCode, Issue } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 
-export interface ThreadSettings {
+export interface WorkerSettings {
   readonly bodyLimitBytes: number;
 }
 
-/** A request whose body is large, with the key that it came with. */
+/** Request with a large body and its API key. */
 export interface LargeRequest {
   readonly url: string;
   readonly nowMs: number;
@@ -19,23 +19,23 @@ export interface LargeRequest {
   readonly key: Omit<ApiKey, "secretHash">;
 }
 
-/** Some of the items that one call of a writer stores. */
+/** Chunk of the items of one writer call. */
 export type Items =
   | { readonly writer: "calls"; readonly project: Project; readonly items: readonly CallEvent[] }
   | { readonly writer: "feedback"; readonly items: readonly FeedbackChange[] }
   | { readonly writer: "content"; readonly items: readonly ContentRow[] };
 
-/** What a writer says of each item: its trace, its time. */
+/** Writer result per item: its trace or time. */
 export type Written = readonly (string | number | undefined)[];
 
 export type ToWorker =
   | { readonly kind: "request"; readonly job: number; readonly request: LargeRequest }
-  /** The next piece may come. */
-  | { readonly kind: "taken"; readonly piece: number }
-  | { readonly kind: "written"; readonly piece: number; readonly written: Written }
-  | { readonly kind: "failed"; readonly piece: number };
+  /** The next chunk may be sent. */
+  | { readonly kind: "accepted"; readonly chunk: number }
+  | { readonly kind: "written"; readonly chunk: number; readonly written: Written }
+  | { readonly kind: "failed"; readonly chunk: number };
 
-export interface RefusedRequest {
+export interface RequestRejection {
   readonly code: ErrorCode;
   readonly message: string;
   readonly issues: readonly Issue[];
@@ -43,8 +43,8 @@ export interface RefusedRequest {
 }
 
 export type FromWorker =
-  | { readonly kind: "write"; readonly job: number; readonly piece: number; readonly of: Items }
-  | { readonly kind: "answered"; readonly job: number; readonly answer: LargeBodyResponse }
-  | { readonly kind: "refused"; readonly job: number; readonly refused: RefusedRequest }
-  /** A bug of ours, or what a writer said. */
+  | { readonly kind: "write"; readonly job: number; readonly chunk: number; readonly of: Items }
+  | { readonly kind: "responded"; readonly job: number; readonly response: LargeBodyResponse }
+  | { readonly kind: "rejected"; readonly job: number; readonly rejection: RequestRejection }
+  /** An unexpected error, or a writer's. */
   | { readonly kind: "broken"; readonly job: number; readonly error: unknown };

@@ -6,9 +6,9 @@ import type { Clock } from "../shared/clock.ts";
 import { parentsFirst } from "./parents-first.ts";
 import type { FromWorker, Items, ToWorker, Written } from "./messages.ts";
 
-/** The other thread takes a piece at a time, between its other work. */
-const PIECE_ITEMS = 250;
-const PIECE_CHARS = 1024 * 1024;
+/** Chunk limits: the main thread stores one chunk at a time between other work. */
+const CHUNK_ITEMS = 250;
+const CHUNK_CHARS = 1024 * 1024;
 
 type Item = Items["items"][number];
 
@@ -18,23 +18,23 @@ interface Job {
 }
 
 interface Sent {
-  readonly taken: PromiseWithResolvers<void>;
+  readonly accepted: PromiseWithResolvers<void>;
   readonly written: PromiseWithResolvers<Written>;
 }
 
-/** Routes only write; the rest of a writer stays in the other thread. */
+/** Casts a write-only writer: routes use nothing else. */
 function remote<Writer>(writer: Pick<Writer, "write" & keyof Writer>): Writer {
   return writer as Writer;
 }
 
-/** The writers of the other thread, as routes know them. */
+/** Writers that send rows to the main thread. */
 export class RemoteWriters {
   readonly calls = remote<CallWriter>({
-    write: async (project, parts) => {
-      const order = parentsFirst(parts);
-      const inOrder = order.map((at) => parts[at]!);
+    write: async (project, events) => {
+      const order = parentsFirst(events);
+      const inOrder = order.map((at) => events[at]!);
       const written = await this.#write(inOrder, (items) => ({ writer: "calls", project, items }));
-      const traces: (string | undefined)[] = parts.map(() => undefined);
+      const traces: (string | undefined)[] = events.map(() => undefined);
       for (const [index, at] of order.entries()) traces[at] = written[index] as string | undefined;
       return traces;
     },
@@ -49,29 +49,29 @@ export class RemoteWriters {
   readonly #send: (message: FromWorker) => void;
   readonly #jobs = new AsyncLocalStorage<Job>();
   readonly #sent = new Map<number, Sent>();
-  #pieces = 0;
+  #chunks = 0;
 
   constructor(send: (message: FromWorker) => void) {
     this.#send = send;
   }
 
-  /** When the request came, by the clock of the other thread. */
+  /** Arrival time of the request, by the main thread's clock. */
   readonly clock: Clock = { now: () => this.#jobs.getStore()!.nowMs };
 
-  /** What is written meanwhile belongs to a job. */
+  /** Attributes writes during `work` to a job. */
   during<Result>(job: Job, work: () => Promise<Result>): Promise<Result> {
     return this.#jobs.run(job, work);
   }
 
   onMessage(message: Exclude<ToWorker, { kind: "request" }>): void {
-    const sent = this.#sent.get(message.piece)!;
-    if (message.kind === "taken") {
-      sent.taken.resolve();
+    const sent = this.#sent.get(message.chunk)!;
+    if (message.kind === "accepted") {
+      sent.accepted.resolve();
       return;
     }
-    this.#sent.delete(message.piece);
+    this.#sent.delete(message.chunk);
     if (message.kind === "written") sent.written.resolve(message.written);
-    else sent.written.reject(new Error("a writer has failed"));
+    else sent.written.reject(new Error("writer failed"));
   }
 
   async #write<One extends Item>(
@@ -80,25 +80,25 @@ export class RemoteWriters {
   ): Promise<Written> {
     const { job } = this.#jobs.getStore()!;
     const results: Promise<Written>[] = [];
-    for (const some of inPieces(items)) {
-      const piece = this.#pieces++;
-      const sent = { taken: Promise.withResolvers<void>(), written: Promise.withResolvers<Written>() };
+    for (const chunkItems of chunksOf(items)) {
+      const chunk = this.#chunks++;
+      const sent = { accepted: Promise.withResolvers<void>(), written: Promise.withResolvers<Written>() };
       sent.written.promise.catch(() => undefined);
-      this.#sent.set(piece, sent);
-      this.#send({ kind: "write", job, piece, of: toItems(some) });
+      this.#sent.set(chunk, sent);
+      this.#send({ kind: "write", job, chunk, of: toItems(chunkItems) });
       results.push(sent.written.promise);
-      await sent.taken.promise;
+      await sent.accepted.promise;
     }
     return (await Promise.all(results)).flat();
   }
 }
 
-function* inPieces<One extends Item>(items: readonly One[]): Generator<readonly One[]> {
+function* chunksOf<One extends Item>(items: readonly One[]): Generator<readonly One[]> {
   let from = 0;
   let chars = 0;
   for (const [at, item] of items.entries()) {
     chars += charsOf(item);
-    if (at + 1 - from < PIECE_ITEMS && chars < PIECE_CHARS) continue;
+    if (at + 1 - from < CHUNK_ITEMS && chars < CHUNK_CHARS) continue;
     yield items.slice(from, at + 1);
     from = at + 1;
     chars = 0;

@@ -8,29 +8,29 @@ import { registerValidation } from "../http/schemas/validation.ts";
 import { toAppError } from "../http/errors.ts";
 import { otlpRoutes } from "../ingest/otlp/routes.ts";
 import { ingestRoutes } from "../ingest/routes.ts";
-import type { FromWorker, LargeRequest, ThreadSettings } from "./messages.ts";
+import type { FromWorker, LargeRequest, WorkerSettings } from "./messages.ts";
 import type { RemoteWriters } from "./remote-writers.ts";
 
 type WithoutJob<Message> = Message extends unknown ? Omit<Message, "job"> : never;
-type Said = WithoutJob<Exclude<FromWorker, { kind: "write" }>>;
+type Reply = WithoutJob<Exclude<FromWorker, { kind: "write" }>>;
 
 const JOB = "x-job";
 
-/** What routes with large bodies do not need. */
+/** Stand-in for dependencies unused by these routes; throws on access. */
 const absent = new Proxy(
   {},
   {
     get(_target, name) {
-      throw new Error(`the second thread has no ${String(name)}`);
+      throw new Error(`not available in the ingest worker: ${String(name)}`);
     },
   },
 ) as never;
 
-/** Answers requests by the routes that take large bodies, as they are, with the writers of the other thread. */
+/** Serves requests with the unchanged large-body routes and remote writers. */
 export async function createRoutes(
-  { bodyLimitBytes }: ThreadSettings,
+  { bodyLimitBytes }: WorkerSettings,
   writers: RemoteWriters,
-): Promise<(request: LargeRequest) => Promise<Said>> {
+): Promise<(request: LargeRequest) => Promise<Reply>> {
   const grants = new Map<string, Grant>();
   const errors = new Map<string, unknown>();
   let jobs = 0;
@@ -42,8 +42,8 @@ export async function createRoutes(
   app.decorate("bodies", {
     read,
     readJson: read,
-    failure: () => Promise.reject(new Error("no form comes here")),
-    // they are counted where they came
+    failure: () => Promise.reject(new Error("forms are not read here")),
+    // counted in the main thread
     hold: () => undefined,
   });
   registerJsonBody(app);
@@ -76,9 +76,12 @@ export async function createRoutes(
         headers: { ...headers, [JOB]: job },
         payload,
       });
-      if (errors.has(job)) return saidOf(errors.get(job));
+      if (errors.has(job)) return rejectionOf(errors.get(job));
       const type = String(response.headers["content-type"]);
-      return { kind: "answered", answer: { status: response.statusCode, type, body: response.rawPayload } };
+      return {
+        kind: "responded",
+        response: { status: response.statusCode, type, body: response.rawPayload },
+      };
     } finally {
       grants.delete(job);
       errors.delete(job);
@@ -86,11 +89,11 @@ export async function createRoutes(
   };
 }
 
-function saidOf(error: unknown): Said {
+function rejectionOf(error: unknown): Reply {
   const known = toAppError(error);
   if (known === undefined) return { kind: "broken", error };
   const { code, message, issues, retryAfterSeconds } = known;
-  return { kind: "refused", refused: { code, message, issues, retryAfterSeconds } };
+  return { kind: "rejected", rejection: { code, message, issues, retryAfterSeconds } };
 }
 
 function jobOf({ headers }: FastifyRequest): string {

@@ -1,12 +1,12 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { createRoutes } from "./routes.ts";
-import type { FromWorker, ThreadSettings, ToWorker } from "./messages.ts";
+import type { FromWorker, WorkerSettings, ToWorker } from "./messages.ts";
 import { RemoteWriters } from "./remote-writers.ts";
 
 const port = parentPort!;
 const send = (message: FromWorker): void => port.postMessage(message);
 const writers = new RemoteWriters(send);
-const answer = await createRoutes(workerData as ThreadSettings, writers);
+const handle = await createRoutes(workerData as WorkerSettings, writers);
 
 port.on("message", (message: ToWorker) => {
   if (message.kind !== "request") {
@@ -15,9 +15,9 @@ port.on("message", (message: ToWorker) => {
   }
   const { job, request } = message;
   void writers
-    .during({ job, nowMs: request.nowMs }, () => answer(request))
+    .during({ job, nowMs: request.nowMs }, () => handle(request))
     .then(
-      (said) => send({ ...said, job }),
+      (reply) => send({ ...reply, job }),
       (error: unknown) => send({ kind: "broken", job, error }),
     );
 });

@@ -10,7 +10,7 @@ const anyId = z
   .max(512)
   .transform((text) => text.toWellFormed());
 const id = anyId.pipe(z.string().min(1));
-/** What the gateway records of a call, no message changes. */
+/** Client-owned call id: messages cannot change calls recorded by the gateway. */
 const ownId = id.refine((text) => !isGatewayId(text), {
   message: "Input should be the id of a call of your own: the gateway records this one",
 });
@@ -80,7 +80,7 @@ export const completeSchema = z.object({
 });
 export type CompleteMessage = z.output<typeof completeSchema>;
 
-/** Where the path names the project, a message need not. */
+/** Optional project for routes whose path names it. */
 const projectOfPath = { project_id: projectId.nullish().describe("Default: the project of the path") };
 export const completeOfPath = completeSchema.extend(projectOfPath).meta({ id: "CallComplete" });
 

@@ -2,26 +2,23 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { RecordId, OrphanedRecord } from "./journal.ts";
 
 const PAGE_BYTES = 4096;
-/**
- * What has been written to the log is copied to its place, which takes about a millisecond, when so many bytes have been,
- * and records are being removed: whoever adds one must not wait for it.
- */
-const BYTES_BETWEEN_CHECKPOINTS = 1024 * 1024;
-/** While none are removed. */
-const MAX_LOG_PAGES = 4096;
+/** Bytes written before removals trigger a checkpoint (about 1 ms), so that adding a record never waits for one. */
+const CHECKPOINT_BYTES = 1024 * 1024;
+/** Checkpoint limit while nothing is removed. */
+const CHECKPOINT_PAGES = 4096;
 
-/** The file is not whole. */
+/** Corrupt journal file. */
 export class DamagedJournalError extends Error {
   override readonly name = "DamagedJournalError";
 }
 
-/** A file of records that only one process can open at a time. Errors of all methods: `ERR_SQLITE_ERROR`. */
+/** Records in an SQLite file, opened by one process at a time. All methods throw `ERR_SQLITE_ERROR`. */
 export class JournalFile {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #delete: StatementSync;
   readonly #select: StatementSync;
-  #loggedBytes = 0;
+  #walBytes = 0;
 
   constructor(path: string, maxBytes: number) {
     this.#database = new DatabaseSync(path, { timeout: 0 });
@@ -37,16 +34,16 @@ export class JournalFile {
   }
 
   add(key: string, record: string): RecordId {
-    this.#loggedBytes += record.length + 2 * PAGE_BYTES;
+    this.#walBytes += record.length + 2 * PAGE_BYTES;
     return Number(this.#insert.run(key, record).lastInsertRowid);
   }
 
   remove(entries: readonly RecordId[]): void {
-    this.#atOnce(() => {
+    this.#transaction(() => {
       for (const entry of entries) this.#delete.run(entry);
     });
-    if (this.#loggedBytes < BYTES_BETWEEN_CHECKPOINTS) return;
-    this.#loggedBytes = 0;
+    if (this.#walBytes < CHECKPOINT_BYTES) return;
+    this.#walBytes = 0;
     this.#database.exec("PRAGMA wal_checkpoint");
   }
 
@@ -59,17 +56,17 @@ export class JournalFile {
     return rows as { entry: RecordId; key: string }[];
   }
 
-  /** Moves all records of another file to this one; their new places. A kill in between leaves some in both. */
+  /** Moves all records of another file to this one; returns their new ids. A kill in between leaves some in both. */
   moveFrom(other: JournalFile): Pick<OrphanedRecord, "entry" | "key">[] {
     const found = other.keys();
-    const taken = this.#atOnce(() =>
+    const moved = this.#transaction(() =>
       found.map(({ entry, key }) => ({ entry: this.add(key, other.read(entry)!), key })),
     );
     other.remove(found.map(({ entry }) => entry));
-    return taken;
+    return moved;
   }
 
-  /** Empties the log: what has been removed is then nowhere in the file or beside it. */
+  /** Truncates the WAL, so that removed records are gone from disk. */
   truncateLog(): void {
     this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   }
@@ -85,7 +82,7 @@ export class JournalFile {
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = OFF;
       PRAGMA secure_delete = ON;
-      PRAGMA wal_autocheckpoint = ${MAX_LOG_PAGES};
+      PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
       PRAGMA max_page_count = ${Math.ceil(maxBytes / PAGE_BYTES)};
       BEGIN IMMEDIATE;
       CREATE TABLE IF NOT EXISTS records
@@ -96,7 +93,7 @@ export class JournalFile {
     if (check?.["quick_check"] !== "ok") throw new DamagedJournalError(String(check?.["quick_check"]));
   }
 
-  #atOnce<Result>(work: () => Result): Result {
+  #transaction<Result>(work: () => Result): Result {
     this.#database.exec("BEGIN");
     try {
       const result = work();

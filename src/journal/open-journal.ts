@@ -6,49 +6,49 @@ import type { Journal, OrphanedRecord } from "./journal.ts";
 
 export interface JournalOptions {
   readonly maxBytes: number;
-  /** Hears why a record could not be written or removed. */
+  /** Called when a record could not be written or removed. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface OpenedJournal {
   readonly journal: Journal;
-  /** Records in the directory that belong to another store. They stay. */
+  /** Number of records of other stores in the directory; orphaned untouched. */
   readonly ofOtherStores: number;
-  /** Files that could not be read, and were put aside. */
+  /** Corrupt files, renamed. */
   readonly damaged: readonly string[];
 }
 
-/** More than processes share a directory. */
+/** Limit of processes sharing a directory. */
 const MAX_FILES = 64;
-const TIDY_INTERVAL_MS = 60_000;
+const TRUNCATE_INTERVAL_MS = 60_000;
 
 /**
- * Opens a journal of this process for a store. Processes never share a file: each takes the first one that nobody has
- * locked, and what it finds in others that nobody has. Errors: the directory cannot be used.
+ * Opens a journal of this process for a store. Processes never share a file: each locks the first free one and moves the
+ * records of other openUnlocked files into it. Throws if the directory is unusable.
  */
 export function openJournal(dir: string, store: string, options: JournalOptions): OpenedJournal {
   makePrivate(dir);
   const name = createHash("sha256").update(store).digest("hex").slice(0, 16);
   const found = filesIn(dir);
   const damaged: string[] = [];
-  const own = takeFile(dir, name, { maxBytes: options.maxBytes, damaged });
-  const left: OrphanedRecord[] = own.file
+  const own = lockFile(dir, name, { maxBytes: options.maxBytes, damaged });
+  const orphaned: OrphanedRecord[] = own.file
     .keys()
     .map((one) => ({ ...one, lastWriteMs: found.get(own.path) ?? 0 }));
   let ofOtherStores = 0;
   for (const [path, lastWriteMs] of found) {
-    const other = path === own.path ? undefined : unlocked(path, options.maxBytes, damaged);
+    const other = path === own.path ? undefined : openUnlocked(path, options.maxBytes, damaged);
     if (other === undefined) continue;
     if (!path.startsWith(join(dir, `${name}-`))) ofOtherStores += other.keys().length;
-    else left.push(...own.file.moveFrom(other).map((one) => ({ ...one, lastWriteMs })));
+    else orphaned.push(...own.file.moveFrom(other).map((one) => ({ ...one, lastWriteMs })));
     other.close();
   }
-  return { journal: journalIn(own.file, left, options.onFailure), ofOtherStores, damaged };
+  return { journal: journalIn(own.file, orphaned, options.onFailure), ofOtherStores, damaged };
 }
 
 function journalIn(
   file: JournalFile,
-  left: readonly OrphanedRecord[],
+  orphaned: readonly OrphanedRecord[],
   onFailure: JournalOptions["onFailure"],
 ): Journal {
   const attempt = <Result>(work: () => Result): Result | undefined => {
@@ -59,20 +59,20 @@ function journalIn(
       return undefined;
     }
   };
-  const tidy = setInterval(() => attempt(() => file.truncateLog()), TIDY_INTERVAL_MS).unref();
+  const truncating = setInterval(() => attempt(() => file.truncateLog()), TRUNCATE_INTERVAL_MS).unref();
   return {
-    orphaned: left,
+    orphaned,
     add: (key, record) => attempt(() => file.add(key, record)),
     remove: (entries) => attempt(() => file.remove(entries)),
     read: (entry) => attempt(() => file.read(entry)),
     close() {
-      clearInterval(tidy);
+      clearInterval(truncating);
       file.close();
     },
   };
 }
 
-/** Only this user may look into it. */
+/** Creates the directory, readable by this user only. */
 function makePrivate(dir: string): void {
   for (const path of [dirname(dir), dir]) {
     try {
@@ -83,7 +83,7 @@ function makePrivate(dir: string): void {
   }
 }
 
-/** The journals in a directory, and when each was written last. */
+/** Returns the journal files and their last write times. */
 function filesIn(dir: string): ReadonlyMap<string, number> {
   const paths = readdirSync(dir)
     .filter((name) => name.endsWith(".db"))
@@ -95,17 +95,17 @@ function writtenAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-function takeFile(
+function lockFile(
   dir: string,
   name: string,
   { maxBytes, damaged }: { maxBytes: number; damaged: string[] },
 ): { path: string; file: JournalFile } {
   for (let at = 0; at < MAX_FILES; at++) {
     const path = join(dir, `${name}-${at}.db`);
-    const file = unlocked(path, maxBytes, damaged);
+    const file = openUnlocked(path, maxBytes, damaged);
     if (file !== undefined) return { path, file };
   }
-  throw new Error(`all ${MAX_FILES} journals in ${dir} are in use`);
+  throw new Error(`all ${MAX_FILES} journal files in ${dir} are locked`);
 }
 
 /** Source: https://sqlite.org/rescode.html */
@@ -113,8 +113,8 @@ const BUSY = 5;
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 
-/** The file, unless another process has it. A damaged one is put aside for a new one. */
-function unlocked(path: string, maxBytes: number, damaged: string[]): JournalFile | undefined {
+/** Opens a file, unless another process has locked it. Renames a corrupt file and creates a new one. */
+function openUnlocked(path: string, maxBytes: number, damaged: string[]): JournalFile | undefined {
   try {
     return new JournalFile(path, maxBytes);
   } catch (error) {
@@ -122,10 +122,10 @@ function unlocked(path: string, maxBytes: number, damaged: string[]): JournalFil
     if (code === BUSY) return undefined;
     const isDamaged = error instanceof DamagedJournalError || code === CORRUPT || code === NOT_A_DATABASE;
     if (!isDamaged) throw error;
-    const aside = `${path}.damaged-${Date.now()}`;
-    renameSync(path, aside);
+    const renamed = `${path}.damaged-${Date.now()}`;
+    renameSync(path, renamed);
     rmSync(`${path}-wal`, { force: true });
-    damaged.push(aside);
+    damaged.push(renamed);
     return new JournalFile(path, maxBytes);
   }
 }

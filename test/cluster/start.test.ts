@@ -39,7 +39,7 @@ describe.skipIf(replicaCount === 0)(`a start on ${clusterName}`, () => {
 
   it("names a cluster that is not defined", async () => {
     expect(await failedStart({ ...cluster.settings(), CLICKHOUSE_CLUSTER: "nowhere" })).toContain(
-      "knows no cluster of the name in CLICKHOUSE_CLUSTER",
+      "does not have the cluster named in CLICKHOUSE_CLUSTER",
     );
   });
 

@@ -49,6 +49,6 @@ describe("a crash ends the process, so that a supervisor starts it again", () =>
     service.child.stderr.on("data", (text: Buffer) => (said += text.toString()));
     service.child.kill("SIGUSR2");
     expect(await endedBy()).toBe("SIGKILL");
-    await expect.poll(() => said).toContain("its event loop has stood for 2 s");
+    await expect.poll(() => said).toContain("event loop blocked for 2 s");
   });
 });

@@ -80,7 +80,7 @@ describe("what is in the way of a start", () => {
     await once(other, "listening");
     const port = String((other.address() as AddressInfo).port);
     expect(await failedStart({ PORT: port })).toBe(
-      `Sumtree could not start: port ${port} of 127.0.0.1 is in use. Stop what uses it, or set PORT.`,
+      `Sumtree could not start: port ${port} of 127.0.0.1 is in use. Stop the process using it, or set PORT.`,
     );
     other.close();
   });
@@ -127,24 +127,24 @@ describe("what is in the way of a start", () => {
   });
   it("a server that is not there", async () => {
     expect(await failedStart({ ...onServer(), CLICKHOUSE_URL: "http://us3r:pa55word@127.0.0.1:1/db" })).toBe(
-      "Sumtree could not start: no ClickHouse answers at 127.0.0.1:1, which CLICKHOUSE_URL names (ECONNREFUSED).",
+      "Sumtree could not start: ClickHouse at 127.0.0.1:1 (CLICKHOUSE_URL) does not respond (ECONNREFUSED).",
     );
   });
   it("something else that answers there", async () => {
     front.faults.badGateway = true;
     const said = await failedStart(onServer());
     expect(said).toMatch(
-      /^Sumtree could not start: no ClickHouse answers at 127\.0\.0\.1:\d+, which CLICKHOUSE_URL names/,
+      /^Sumtree could not start: ClickHouse at 127\.0\.0\.1:\d+ \(CLICKHOUSE_URL\) does not respond/,
     );
   });
   it.each([
     [
       "Code: 516. DB::Exception: us3r: Authentication failed. (AUTHENTICATION_FAILED)",
-      "does not take the user and password",
+      "rejects the user and password",
     ],
     [
       "Code: 81. DB::Exception: Database nope does not exist. (UNKNOWN_DATABASE)",
-      "has no database of the name",
+      "does not have the database named",
     ],
   ])("a server that says %s", async (exception, said) => {
     front.faults.exception = exception;
@@ -172,7 +172,7 @@ describe("a server that is as it should be", () => {
     front.faults.version = "25.8.3.66";
     await expect.poll(ready).toEqual([503, { ...neither, detail: "ClickHouse is older than 26.3." }]);
     front.faults.badGateway = true;
-    await expect.poll(ready).toEqual([503, { ...neither, detail: "The store is not reachable." }]);
+    await expect.poll(ready).toEqual([503, { ...neither, detail: "Store unreachable." }]);
     expect(await service.end("SIGTERM")).toBe(0);
   });
 });

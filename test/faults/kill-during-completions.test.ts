@@ -171,7 +171,7 @@ describe(`kill -9 in the middle of completions (seed ${random.seed})`, () => {
     const cut = stored.filter(({ attributes }) => attributes.sumtree.outcome !== "finished");
     expect(
       new Set(cut.map(({ attributes, exception }) => `${attributes.sumtree.usage}: ${exception}`)),
-    ).toEqual(new Set(["estimated: The gateway was killed before the completion was complete."]));
+    ).toEqual(new Set(["estimated: The gateway was killed before the completion ended."]));
     expect(await service.end("SIGTERM")).toBe(0);
 
     const again = await startProcess(settings);

@@ -54,7 +54,7 @@ async function opening(settings: Settings) {
 async function migratingMs(fill: (dir: string) => void): Promise<number> {
   const child = await opening(freshSettings(fill));
   const began = performance.now();
-  for await (const line of child.lines) if (line.includes("store is ready")) break;
+  for await (const line of child.lines) if (line.includes("store ready")) break;
   const took = performance.now() - began;
   await child.kill();
   return took;

@@ -6,7 +6,7 @@ import { describeStartFailure } from "../../src/start-failure.ts";
 describe("a start on a full disk", () => {
   const full = new StorageError("no_space", "carry_copy", "243", "Cannot reserve 1.00 MiB");
   const remedy =
-    "Free some of it and start again: nothing is lost, and an upgrade continues where it stopped.";
+    "Free some space and start again: no data is lost, and an upgrade continues where it stopped.";
 
   it("names the directory of the embedded store", () => {
     expect(describeStartFailure(full, readConfig({ DATA_DIR: "/data" }))).toBe(
@@ -17,7 +17,7 @@ describe("a start on a full disk", () => {
   it("names the host of a server, and not its password", () => {
     const config = readConfig({ CLICKHOUSE_URL: "http://u:secret@ch:8123/db", ROOT_API_KEY: "k".repeat(40) });
     expect(describeStartFailure(full, config)).toBe(
-      `Sumtree could not start: ClickHouse at ch:8123 has no room on its disk. ${remedy}`,
+      `Sumtree could not start: ClickHouse at ch:8123 has a full disk. ${remedy}`,
     );
   });
 });

@@ -3,7 +3,7 @@ import { toStoreText } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import type { TimeWindow } from "../../buckets/buckets.ts";
 
-/** Which feedback counts. */
+/** Selection of feedback rows. */
 export interface FeedbackRows {
   readonly project: Project;
   readonly window: TimeWindow;
@@ -28,7 +28,7 @@ function triggerCondition(triggerRef: string): Sql {
   return sql`startsWith(trigger_ref, ${param("String", triggerRef.slice(0, -1))})`;
 }
 
-/** What the store can hold: instants beyond have no rows. */
+/** Time range the store can hold; instants beyond have no rows. */
 const FIRST_US = Date.UTC(1900, 0, 1) * 1000;
 const LAST_US = Date.UTC(2255, 0, 1) * 1000;
 

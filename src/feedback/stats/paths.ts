@@ -2,7 +2,7 @@ import { param, sql, type Sql } from "../../query/sql.ts";
 import { feedbackOf, type FeedbackRows } from "./feedback-rows.ts";
 import type { ValueType } from "./metrics.ts";
 
-/** What a metric can be made of. */
+/** Payload path usable as a metric. */
 export interface FoundPath {
   readonly json_path: string;
   readonly value_type: ValueType;

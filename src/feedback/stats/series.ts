@@ -27,7 +27,7 @@ export function fillSeries(plan: StatsPlan, rows: readonly StatsRow[]): Series {
   return { points: plan.buckets.startsUs.map((startUs) => byStart.get(startUs) ?? nothing), window };
 }
 
-/** Of no values: counts and sums are 0, everything else is unknown. */
+/** Values of an empty bucket: counts and sums are 0, all else is null. */
 function valueOfNothing(name: string): number | null {
   return name === "sum" || name.startsWith("count") ? 0 : null;
 }

@@ -4,7 +4,7 @@ import { projectId } from "../../http/schemas/fields.ts";
 import type { Project } from "../../shared/project.ts";
 import type { FeedbackRows } from "./feedback-rows.ts";
 
-/** Which feedback of a project a request is about. */
+/** Request fields that select feedback of a project. */
 export const feedbackWindowFields = {
   project_id: projectId,
   ...windowFields,

@@ -1,24 +1,24 @@
 /*
- * Paths are compared as they are: the target of a request has been normalised (`http/request-target.ts`), and a path that is
- * written otherwise is another one.
+ * Paths are compared literally: `http/request-target.ts` has normalized the request target, so another spelling is another
+ * path.
  */
 
-/** A path without its query and a final slash. */
+/** Removes the query and a trailing slash from a path. */
 export function normalizePath(url: string): string {
   return url.split("?", 1)[0]!.replace(/(?<=.)\/$/, "");
 }
 
-/** Whether the errors of a path, with or without `/v1`, are those of Anthropic's API. */
+/** True if errors of this path, with or without `/v1`, use Anthropic's format. */
 export function isAnthropicPath(url: string): boolean {
   return /^(?:\/v1)?\/messages(?:$|[/?])/.test(url);
 }
 
-/** Whether a path behind `/v1` is routed to the training upstream. */
+/** True if a path (without `/v1`) is routed to the training upstream. */
 export function isTrainingPath(path: string): boolean {
   return /^\/(?:preview|training)(?:$|[/?])/.test(path);
 }
 
-/** True for the list of models and for a model by its name, behind `/v1`. */
+/** True for the model list and for a single model (path without `/v1`). */
 export function isModelsPath(path: string): boolean {
   return /^\/models(?:$|[/?])/.test(path);
 }

@@ -14,13 +14,13 @@ type Json = Readonly<Record<string, unknown>>;
 
 interface Block {
   readonly facts: Map<string, CapturedValue>;
-  /** Text that comes in pieces, by the member that it belongs to. */
+  /** Streamed text by block member. */
   readonly pieces: Map<string, string>;
 }
 
-const MAX_KEPT_BYTES = 1024 * 1024;
+const MAX_CAPTURED_BYTES = 1024 * 1024;
 const MAX_BLOCKS = 4096;
-/** Members of deltas, and the members of blocks that they extend. */
+/** Delta members, mapped to the block members they extend. */
 const PIECES = new Map([
   ["text", "text"],
   ["thinking", "thinking"],
@@ -28,17 +28,20 @@ const PIECES = new Map([
   ["partial_json", "input"],
 ]);
 
-/** `last`: the end of a message; `enough`: its last count, after which some servers end without a word. */
-export function standingOfMessage(chunk: Json | undefined): "last" | "enough" | undefined {
+/**
+ * Classifies an event: `last` ends the message; `enough` carries the final count, after which some servers close the
+ * stream.
+ */
+export function endStateOfMessage(chunk: Json | undefined): "last" | "enough" | undefined {
   if (chunk?.["type"] === "message_stop") return "last";
   const delta = chunk?.["type"] === "message_delta" ? chunk["delta"] : undefined;
   return isJsonObject(delta) && delta["stop_reason"] != null ? "enough" : undefined;
 }
 
-/** Reads a message of Anthropic's API, as one object or from its events. */
+/** Reads an Anthropic message, from one object or from its stream events. */
 export class MessagesReader implements ResponseReader {
   readonly #capturesText: boolean;
-  readonly #budget = new ByteBudget(MAX_KEPT_BYTES);
+  readonly #budget = new ByteBudget(MAX_CAPTURED_BYTES);
   readonly #blocks = new Map<number, Block>();
   #message: Json | undefined;
   #kept: CapturedValue | undefined;
@@ -61,7 +64,7 @@ export class MessagesReader implements ResponseReader {
     return this.#model;
   }
 
-  /** It stands in the usage. */
+  /** Reported in the usage instead. */
   readonly serviceTier = undefined;
 
   get hasResponse(): boolean {
@@ -80,12 +83,12 @@ export class MessagesReader implements ResponseReader {
     return this.#hasEvents && !this.#isOver;
   }
 
-  read({ chunk, kind, isBody, droppedTextBytes, isPart, isUnsent }: StreamEvent): void {
+  read({ chunk, kind, isBody, droppedTextBytes, isPartial, isUnsent }: StreamEvent): void {
     if (kind === "error" || kind === "flat_error") this.#isOver = true;
     if (chunk === undefined) return;
     if (!isUnsent) {
       this.#textBytes += droppedTextBytes;
-      if (isPart) this.#budget.markTruncated();
+      if (isPartial) this.#budget.markTruncated();
     }
     if (isBody) return this.#readWhole(chunk);
     this.#hasEvents = true;
@@ -111,7 +114,7 @@ export class MessagesReader implements ResponseReader {
     const usage = onlyCredible(this.#usage);
     const { own = {}, others } = entriesOfMessage(usage, this.#model);
     if (this.#isCounted) return { basis: "exact", usage: withTotal(freed(own, this.#isRefusal)), others };
-    // the count of a beginning stands for nothing; that of a part holds for the text before it
+    // a `message_start` count is a placeholder; a later count covers the text before it
     const counted = this.#textAtCount === undefined ? 0 : toCount(own["output_tokens"]);
     const output = counted + estimateTokens(this.#textBytes - (this.#textAtCount ?? 0));
     return { basis: "partial", usage: withTotal({ ...own, output_tokens: output }), others };
@@ -135,7 +138,7 @@ export class MessagesReader implements ResponseReader {
     };
   }
 
-  /** A refusal without a word is not charged. */
+  /** True for a refusal without content, which is not billed. */
   get #isRefusal(): boolean {
     const reason = this.#ending["stop_reason"] ?? this.#message?.["stop_reason"];
     const content = this.#message?.["content"];
@@ -153,7 +156,7 @@ export class MessagesReader implements ResponseReader {
     this.#isOver = true;
   }
 
-  /** Some servers send it twice. */
+  /** Reads the message object; ignores a repeated one, which some servers send. */
   #start(message: Json): void {
     if (this.#message !== undefined || isTooDeep(message)) return;
     this.#message = message;
@@ -173,7 +176,7 @@ export class MessagesReader implements ResponseReader {
       this.#usage = { ...this.#usage, ...Object.fromEntries(said) };
       this.#textAtCount = this.#textBytes;
     }
-    // a count holds for the whole message once it has ended
+    // after the stop reason, the count covers the whole message
     if (this.#ending["stop_reason"] !== undefined && this.#textAtCount !== undefined) {
       this.#isCounted = true;
       this.#isOver = true;
@@ -182,7 +185,7 @@ export class MessagesReader implements ResponseReader {
 
   #startBlock({ index, content_block: raw }: Json): void {
     if (typeof index !== "number" || !isJsonObject(raw) || isTooDeep(raw)) return;
-    // from here on another model answers
+    // another model continues from here
     const { type, to } = raw;
     if (type === "fallback" && isJsonObject(to)) this.#model = textOf(to["model"]) ?? this.#model;
     if (this.#blocks.size >= MAX_BLOCKS) return this.#budget.markTruncated();
@@ -222,7 +225,7 @@ function freed(entry: Json, isFree: boolean): Json {
   return isFree ? { ...entry, service_tier: "unbilled" } : entry;
 }
 
-/** Of input and output: what is cached is counted beside them. */
+/** Adds `total_tokens` = input + output; cached tokens are counted separately. */
 function withTotal(entry: Json): Json {
   return { ...entry, total_tokens: toCount(entry["input_tokens"]) + toCount(entry["output_tokens"]) };
 }

@@ -6,23 +6,23 @@ import type { RouteText } from "../../http/openapi/route-text.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** How a door's errors look. */
+/** Provider format of an endpoint's errors and model list. */
 export type Api = "openai" | "anthropic";
 
-/** One API whose use is measured: where it is, how its answers are read, and what a stream of it needs to be whole. */
+/** Metered API: endpoint path, response reader and stream completeness rules. */
 export interface ModelApi {
-  /** Behind `/v1`. */
+  /** Without `/v1`. */
   readonly path: string;
   readonly api: Api;
-  /** The one that the provider's SDK has for it. */
+  /** Operation name in the provider's SDK. */
   readonly opName: string;
-  /** What to keep of a response, or of an event, that is too large to be read in one piece. */
+  /** Members to capture of a response or event too large to parse at once. */
   readonly rules: CaptureRule;
-  /** Where requests and responses are JSON, as the description of the interface has them. */
+  /** OpenAPI schema; `undefined` for form or binary bodies. */
   readonly schema: RouteText | undefined;
-  /** Streams report usage only if asked. */
+  /** Streams report usage only with `include_usage`. */
   readonly asksForUsage: boolean;
-  /** Upstream errors are given a form that SDKs can read; otherwise they pass unchanged. */
+  /** Converts upstream errors to a format SDKs read; otherwise they pass unchanged. */
   readonly wrapsErrors: boolean;
   openReader(options: ReaderOptions): ResponseReader;
   openStream(options: StreamOptions): StreamTransform;
@@ -37,50 +37,50 @@ export interface StreamOptions {
   readonly onEvent: ((event: StreamEvent) => void) | undefined;
 }
 
-/** What a response used. `none`: it does not say. `nothing`: it says that it used nothing, or its kind never says. */
+/** Usage of a response. `none`: not reported, so it is estimated. `nothing`: zero, or never reported by this API. */
 export type ResponseUsage =
   | CountedUsage
   | {
       readonly basis: "exact" | "partial";
       readonly usage: Json;
-      /** Of other models that took part, by model. */
+      /** Usage of other participating models, by model. */
       readonly others: Readonly<Record<string, Json>>;
     }
   | { readonly basis: "nothing" };
 
-/** How the answer has been relayed, and what is known of its request. */
+/** Relay result and prompt size of a response. */
 export interface RelayOutcome {
   readonly isComplete: boolean;
-  /** What the model read, as bytes of text. */
+  /** Prompt size in bytes of text. */
   readonly promptBytes: number;
 }
 
 export interface ObservedResponse {
   readonly id: string;
-  /** It goes on in the background. */
+  /** Still running in the background. */
   readonly isPending: boolean;
 }
 
-/** Reads one answer, from the events of a stream or in one piece. */
+/** Reader of one response, from stream events or from one body. */
 export interface ResponseReader {
-  /** The model that answered, if the answer names it. */
+  /** Model named by the response. */
   readonly model: string | undefined;
   readonly serviceTier: string | undefined;
-  /** It has begun to be an answer of this API. */
+  /** A response of this API has begun. */
   readonly hasResponse: boolean;
-  /** Bytes of text that the model wrote. */
+  /** Generated text in bytes. */
   readonly textBytes: number;
-  /** About the length of the output as JSON. */
+  /** Approximate output size in bytes of JSON. */
   readonly capturedBytes: number;
-  /** A stream that has ended before its end. */
+  /** The stream ended without its final event. */
   readonly isIncomplete: boolean;
-  /** The response of the Responses API that it is. */
+  /** Set for the Responses API. */
   readonly response?: ObservedResponse | undefined;
-  /** Somebody has cancelled it. */
+  /** The response was cancelled. */
   readonly isCancelled?: boolean;
-  /** Why it failed, where the answer itself says so. */
+  /** Failure message from the response itself. */
   readonly failure: string | undefined;
   read(event: StreamEvent): void;
-  usage(passed: RelayOutcome): ResponseUsage;
+  usage(outcome: RelayOutcome): ResponseUsage;
   output(): Json | null;
 }

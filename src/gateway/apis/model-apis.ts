@@ -2,23 +2,30 @@ import { imageEntry, speechEntry } from "../../usage/response-entries.ts";
 import { errorFrame } from "../error-envelope.ts";
 import { ChatReader } from "../recording/chat-reader.ts";
 import { ApiStream, type ApiStreamOptions } from "../stream/api-stream.ts";
-import { ANSWER, EVENT, IMAGES, MESSAGE_EVENT, RESPONSE_EVENT, VECTORS } from "../stream/capture-rules.ts";
+import {
+  COMPLETION,
+  EVENT,
+  IMAGES,
+  MESSAGE_EVENT,
+  RESPONSE_EVENT,
+  VECTORS,
+} from "../stream/capture-rules.ts";
 import { ChatStream } from "../stream/chat-stream.ts";
 import type { ModelApi } from "./model-api.ts";
-import { modelApiSchemas } from "./door-schemas.ts";
+import { modelApiSchemas } from "./endpoint-schemas.ts";
 import { messagesFrame, responsesFrame } from "./error-frames.ts";
-import { MessagesReader, standingOfMessage } from "./messages-reader.ts";
-import { PlainReader, type PlainAnswers } from "./plain-reader.ts";
+import { MessagesReader, endStateOfMessage } from "./messages-reader.ts";
+import { PlainReader, type PlainResponses } from "./plain-reader.ts";
 import { isLastOfResponse, ResponsesReader } from "./responses-reader.ts";
 
 type Kind = Omit<ModelApi, "path" | "opName" | "schema">;
 
 const openai = { api: "openai", asksForUsage: false, wrapsErrors: false } as const;
 
-/** Answers with choices: of chat, and of the completions before it. */
+/** Responses with choices: chat completions and legacy completions. */
 const choices: Kind = {
   api: "openai",
-  rules: ANSWER,
+  rules: COMPLETION,
   asksForUsage: true,
   wrapsErrors: true,
   openReader: (options) => new ChatReader(options),
@@ -32,7 +39,7 @@ const responses: Kind = {
   openStream: ({ onEvent }) =>
     new ApiStream({
       rules: RESPONSE_EVENT,
-      standing: ({ chunk }) => (isLastOfResponse(chunk) ? "last" : undefined),
+      endState: ({ chunk }) => (isLastOfResponse(chunk) ? "last" : undefined),
       frame: responsesFrame,
       onEvent,
     }),
@@ -47,48 +54,48 @@ const messages: Kind = {
   openStream: ({ onEvent }) =>
     new ApiStream({
       rules: MESSAGE_EVENT,
-      standing: ({ chunk }) => standingOfMessage(chunk),
+      endState: ({ chunk }) => endStateOfMessage(chunk),
       frame: messagesFrame,
       onEvent,
     }),
 };
 
-function plain(rules: ModelApi["rules"], answers: PlainAnswers): Kind {
-  const standing: ApiStreamOptions["standing"] = ({ chunk, kind }) =>
-    kind === "done" || answers.lastEvents.has(String(chunk?.["type"])) ? "last" : undefined;
+function plain(rules: ModelApi["rules"], options: PlainResponses): Kind {
+  const endState: ApiStreamOptions["endState"] = ({ chunk, kind }) =>
+    kind === "done" || options.lastEvents.has(String(chunk?.["type"])) ? "last" : undefined;
   return {
     ...openai,
     rules,
-    openReader: (options) => new PlainReader(answers, options),
-    openStream: ({ onEvent }) => new ApiStream({ rules, standing, frame: errorFrame, onEvent }),
+    openReader: (reader) => new PlainReader(options, reader),
+    openStream: ({ onEvent }) => new ApiStream({ rules, endState, frame: errorFrame, onEvent }),
   };
 }
 
 const NONE: ReadonlySet<string> = new Set();
-const same: PlainAnswers["entryOf"] = (usage) => usage;
+const same: PlainResponses["entryOf"] = (usage) => usage;
 
 const embeddings = plain(VECTORS, {
   lastEvents: NONE,
-  leftOut: new Set(["data", "embeddings"]),
+  omitted: new Set(["data", "embeddings"]),
   entryOf: same,
   isEstimated: true,
 });
-const rerank = plain(EVENT, { lastEvents: NONE, leftOut: NONE, entryOf: same, isEstimated: false });
+const rerank = plain(EVENT, { lastEvents: NONE, omitted: NONE, entryOf: same, isEstimated: false });
 const transcripts = plain(EVENT, {
   lastEvents: new Set(["transcript.text.done"]),
-  leftOut: new Set(["words", "segments", "logprobs"]),
+  omitted: new Set(["words", "segments", "logprobs"]),
   entryOf: same,
   isEstimated: false,
 });
 const speech = plain(EVENT, {
   lastEvents: new Set(["speech.audio.done"]),
-  leftOut: new Set(["audio"]),
+  omitted: new Set(["audio"]),
   entryOf: speechEntry,
   isEstimated: false,
 });
 const images = plain(IMAGES, {
   lastEvents: new Set(["image_generation.completed", "image_edit.completed"]),
-  leftOut: new Set(["b64_json"]),
+  omitted: new Set(["b64_json"]),
   entryOf: imageEntry,
   isEstimated: false,
 });
@@ -114,7 +121,7 @@ export const RESPONSES = modelApi(
   modelApiSchemas.createResponse,
 );
 
-/** Every metered door. Those for forms or for sound have no schema. */
+/** Metered endpoints. Endpoints with forms or audio have no schema. */
 export const MODEL_APIS: readonly ModelApi[] = [
   CHAT,
   RESPONSES,

@@ -7,24 +7,24 @@ import { textOf } from "./text-of.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface PlainAnswers {
-  /** The types of the events that end a stream. */
+export interface PlainResponses {
+  /** Event types that end a stream. */
   readonly lastEvents: ReadonlySet<string>;
-  /** Members that are not recorded: vectors, sound, images. */
-  readonly leftOut: ReadonlySet<string>;
-  /** The usage as an entry, in units that have a price. */
+  /** Unrecorded members: vectors, audio, images. */
+  readonly omitted: ReadonlySet<string>;
+  /** Converts the usage to priced units. */
   readonly entryOf: (usage: Json) => Json;
-  /** What is told without a count has used nothing that can be known. Otherwise it is estimated. */
+  /** Estimates missing usage from text sizes; otherwise missing usage is `nothing`. */
   readonly isEstimated: boolean;
 }
 
-const MAX_KEPT_BYTES = 1024 * 1024;
+const MAX_CAPTURED_BYTES = 1024 * 1024;
 
-/** Reads answers that name their usage once: in a single object, or in the last event of a stream. */
+/** Reads responses that report usage once: in one object, or in the last stream event. */
 export class PlainReader implements ResponseReader {
-  readonly #answers: PlainAnswers;
+  readonly #options: PlainResponses;
   readonly #capturesText: boolean;
-  readonly #budget = new ByteBudget(MAX_KEPT_BYTES);
+  readonly #budget = new ByteBudget(MAX_CAPTURED_BYTES);
   #facts: Json = {};
   #kept: CapturedValue | undefined;
   #usage: Json | undefined;
@@ -34,8 +34,8 @@ export class PlainReader implements ResponseReader {
 
   readonly failure = undefined;
 
-  constructor(answers: PlainAnswers, { capturesText }: ReaderOptions) {
-    this.#answers = answers;
+  constructor(options: PlainResponses, { capturesText }: ReaderOptions) {
+    this.#options = options;
     this.#capturesText = capturesText;
   }
 
@@ -63,11 +63,11 @@ export class PlainReader implements ResponseReader {
     return this.#hasEvents && !this.#isOver;
   }
 
-  read({ chunk, kind, isBody, isPart, isUnsent }: StreamEvent): void {
+  read({ chunk, kind, isBody, isPartial, isUnsent }: StreamEvent): void {
     if (kind === "done" || kind === "error" || kind === "flat_error") this.#isOver = true;
     if (chunk === undefined) return;
-    if (isPart) this.#budget.markTruncated();
-    const isLast = isBody || this.#answers.lastEvents.has(String(chunk["type"]));
+    if (isPartial) this.#budget.markTruncated();
+    const isLast = isBody || this.#options.lastEvents.has(String(chunk["type"]));
     this.#hasEvents ||= !isBody;
     this.#isOver ||= isLast;
     if (!isUnsent && typeof chunk["delta"] === "string") this.#textBytes += Buffer.byteLength(chunk["delta"]);
@@ -78,20 +78,20 @@ export class PlainReader implements ResponseReader {
       if (value != null) this.#facts = { ...this.#facts, [name]: value };
     }
     if (!isLast || !this.#capturesText || isTooDeep(chunk)) return;
-    this.#kept = capture(without(chunk, this.#answers.leftOut), this.#budget);
+    this.#kept = capture(without(chunk, this.#options.omitted), this.#budget);
   }
 
   usage({ promptBytes, isComplete }: RelayOutcome): ResponseUsage {
-    if (this.#usage === undefined) return { basis: this.#answers.isEstimated ? "none" : "nothing" };
-    const entry = this.#answers.entryOf(this.#usage);
+    if (this.#usage === undefined) return { basis: this.#options.isEstimated ? "none" : "nothing" };
+    const entry = this.#options.entryOf(this.#usage);
     const reported = new ReportedUsage();
-    reported.add(entry, { choice: undefined, isLastWord: true, textBytes: 0 });
+    reported.add(entry, { choice: undefined, isFinal: true, textBytes: 0 });
     const counted = reported.count({
       isComplete,
       textBytes: 0,
-      promptBytes: this.#answers.isEstimated ? promptBytes : 0,
+      promptBytes: this.#options.isEstimated ? promptBytes : 0,
     });
-    // searches, pages and seconds are no tokens
+    // searches, pages and seconds are not tokens
     return counted.basis === "none" && Object.keys(entry).length > 0
       ? { basis: "exact", usage: entry, others: {} }
       : counted;
@@ -106,7 +106,7 @@ export class PlainReader implements ResponseReader {
   }
 }
 
-/** Cohere's is among the facts of the response. */
+/** Returns the reported usage; Cohere reports it in `meta`. */
 function usageOf({ usage, meta }: Json): Json | undefined {
   if (isJsonObject(usage)) return usage;
   return isJsonObject(meta) && isJsonObject(meta["billed_units"])
@@ -114,12 +114,12 @@ function usageOf({ usage, meta }: Json): Json | undefined {
     : undefined;
 }
 
-function without(value: Json, leftOut: ReadonlySet<string>): Json {
+function without(value: Json, omitted: ReadonlySet<string>): Json {
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, inner]): [string, unknown][] => {
-      if (leftOut.has(name)) return [];
+      if (omitted.has(name)) return [];
       if (!Array.isArray(inner)) return [[name, inner]];
-      return [[name, inner.map((item) => (isJsonObject(item) ? without(item, leftOut) : item))]];
+      return [[name, inner.map((item) => (isJsonObject(item) ? without(item, omitted) : item))]];
     }),
   );
 }

@@ -15,25 +15,25 @@ import { textOf } from "./text-of.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const MAX_KEPT_BYTES = 1024 * 1024;
-/** Some upstreams end with `response.done`. */
+const MAX_CAPTURED_BYTES = 1024 * 1024;
+/** Some upstreams send `response.done` last. */
 const LAST_EVENTS = new Set(
   ["completed", "incomplete", "failed", "cancelled", "done"].map((status) => `response.${status}`),
 );
-/** The end of the year 9999. */
+/** Start of the year 10000, in Unix seconds. */
 const MAX_SECONDS = 253_402_300_800;
 const ENDED = new Set(["completed", "incomplete", "failed", "cancelled"]);
 
-/** Whether an event is the last of a stream of the Responses API. */
+/** True for the last event of a Responses API stream. */
 export function isLastOfResponse(chunk: Json | undefined): boolean {
   return LAST_EVENTS.has(String(chunk?.["type"]));
 }
 
-/** Reads a response of the Responses API, as one object or from its events. Only the last of these bears its usage. */
+/** Reads a Responses API response, from one object or from its events. Only the last event reports usage. */
 export class ResponsesReader implements ResponseReader {
   readonly #capturesText: boolean;
-  readonly #budget = new ByteBudget(MAX_KEPT_BYTES);
-  /** The items that were complete before the response was. */
+  readonly #budget = new ByteBudget(MAX_CAPTURED_BYTES);
+  /** Output items completed before the response. */
   readonly #items: CapturedValue[] = [];
   #partialText = "";
   #facts: CapturedValue | undefined;
@@ -41,7 +41,7 @@ export class ResponsesReader implements ResponseReader {
   #hasEvents = false;
   #isOver = false;
   #hasEnded = false;
-  #sawText = 0;
+  #textBytes = 0;
   #failure: string | undefined;
   #entries: { own: Json | undefined; others: Readonly<Record<string, Json>> } | undefined;
 
@@ -69,7 +69,7 @@ export class ResponsesReader implements ResponseReader {
     return this.status === "cancelled";
   }
 
-  /** It has said how it ended. */
+  /** A final status was received. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -91,7 +91,7 @@ export class ResponsesReader implements ResponseReader {
   }
 
   get textBytes(): number {
-    return this.#sawText;
+    return this.#textBytes;
   }
 
   get capturedBytes(): number {
@@ -106,7 +106,7 @@ export class ResponsesReader implements ResponseReader {
     return this.#failure;
   }
 
-  read({ chunk, kind, isBody, droppedTextBytes, isPart, isUnsent }: StreamEvent): void {
+  read({ chunk, kind, isBody, droppedTextBytes, isPartial, isUnsent }: StreamEvent): void {
     if (kind === "error" || kind === "flat_error") this.#isOver = true;
     if (chunk === undefined) return;
     if (isBody) return this.#readResponse(chunk, true);
@@ -114,8 +114,8 @@ export class ResponsesReader implements ResponseReader {
     const { type, response, delta, item } = chunk;
     if (isJsonObject(response)) this.#readResponse(response, isLastOfResponse(chunk));
     if (isUnsent) return;
-    this.#sawText += droppedTextBytes;
-    if (isPart) this.#budget.markTruncated();
+    this.#textBytes += droppedTextBytes;
+    if (isPartial) this.#budget.markTruncated();
     if (typeof delta === "string") this.#readDelta(String(type), delta);
     else if (type === "response.output_item.done" && isJsonObject(item)) this.#keepItem(item);
   }
@@ -123,13 +123,13 @@ export class ResponsesReader implements ResponseReader {
   usage({ promptBytes }: RelayOutcome): ResponseUsage {
     const { own, others } = this.#entries ?? { own: undefined, others: {} };
     if (own === undefined) {
-      // what waits, or has failed, has used nothing as long as it names no usage
+      // queued or failed responses without reported usage used nothing
       const isUnused = this.#entries !== undefined && (this.#latest["status"] ?? "completed") !== "completed";
       if (isUnused) return { basis: "nothing" };
       return { basis: "none" };
     }
     const reported = new ReportedUsage();
-    reported.add(own, { choice: undefined, isLastWord: true, textBytes: 0 });
+    reported.add(own, { choice: undefined, isFinal: true, textBytes: 0 });
     const counted = reported.count({ isComplete: true, textBytes: 0, promptBytes });
     return counted.basis === "none" ? counted : { ...counted, others };
   }
@@ -162,26 +162,26 @@ export class ResponsesReader implements ResponseReader {
       this.#hasEnded = true;
     }
     if (isLast || isJsonObject(response["usage"])) this.#entries = entriesOfResponse(response);
-    if (hasEnded && !this.#hasEvents && this.#sawText === 0)
-      this.#sawText = writtenBytes({ content: response["output"] });
+    if (hasEnded && !this.#hasEvents && this.#textBytes === 0)
+      this.#textBytes = writtenBytes({ content: response["output"] });
     const { error, status } = response;
     if (isJsonObject(error)) this.#failure = textOf(error["message"]) ?? "The response failed.";
     else if (status === "failed") this.#failure ??= "The response failed.";
     else if (status === "cancelled") this.#failure ??= "The response was cancelled.";
     if (!this.#capturesText || isTooDeep(response)) return;
     const { instructions: _, tools: _tools, ...others } = response;
-    if (isLast && Array.isArray(response["output"]) && response["output"].length > 0) this.#letItemsGo();
+    if (isLast && Array.isArray(response["output"]) && response["output"].length > 0) this.#releaseItems();
     if (isLast || this.#facts === undefined) this.#facts = capture(others, this.#budget) ?? this.#facts;
   }
 
   #readDelta(type: string, delta: string): void {
-    this.#sawText += Buffer.byteLength(delta);
+    this.#textBytes += Buffer.byteLength(delta);
     if (!this.#capturesText || type !== "response.output_text.delta") return;
     if (this.#budget.reserveText(delta, "text")) this.#partialText += delta;
   }
 
-  /** The whole response has them all. */
-  #letItemsGo(): void {
+  /** Drops captured items: the complete response repeats them. */
+  #releaseItems(): void {
     for (const item of this.#items.splice(0)) this.#budget.refund(bytesOf(item));
     this.#budget.refund(Buffer.byteLength(this.#partialText));
     this.#partialText = "";

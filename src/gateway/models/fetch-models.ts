@@ -8,10 +8,10 @@ const PAGE_ITEMS = 1000;
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 /** Claude Code waits 3 s for the list. */
 const TIMEOUT_MS = 2500;
-/** What Anthropic's API wants to be asked with. */
+/** Required `anthropic-version` header. */
 const ANTHROPIC_VERSION = "2023-06-01";
 
-/** All models that an upstream lists, page by page; undefined if it cannot be asked, or fails. */
+/** Fetches all pages of an upstream's model list; `undefined` if a request fails or times out. */
 export async function fetchModels(target: Target, requestId: string): Promise<ListedModels | undefined> {
   const until = AbortSignal.timeout(TIMEOUT_MS);
   const items = new Map<string, ReturnType<typeof itemsOf>[number]>();
@@ -27,13 +27,13 @@ export async function fetchModels(target: Target, requestId: string): Promise<Li
   return { provider: target.provider, items: [...items.values()] };
 }
 
-interface PageQuestion {
+interface PageRequest {
   readonly after: string | undefined;
   readonly requestId: string;
   readonly until: AbortSignal;
 }
 
-function fetchPage(target: Target, { after, requestId, until }: PageQuestion): Promise<unknown> {
+function fetchPage(target: Target, { after, requestId, until }: PageRequest): Promise<unknown> {
   const { upstream, credential, api } = target;
   const isAnthropic = api === "anthropic";
   const query = new URLSearchParams({
@@ -49,7 +49,7 @@ function fetchPage(target: Target, { after, requestId, until }: PageQuestion): P
   };
   const path = targetUnder(upstream.base, query === "" ? "/models" : `/models?${query}`);
   const { promise, resolve } = Promise.withResolvers<unknown>();
-  const parts: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let bytes = 0;
   let isFound = false;
   const call = upstream.send(
@@ -61,19 +61,19 @@ function fetchPage(target: Target, { after, requestId, until }: PageQuestion): P
       },
       onData(chunk) {
         bytes += chunk.length;
-        if (bytes > MAX_PAGE_BYTES) giveUp();
-        else parts.push(chunk);
+        if (bytes > MAX_PAGE_BYTES) fail();
+        else chunks.push(chunk);
         return true;
       },
-      onEnd: () => resolve(isFound ? parseOrUndefined(Buffer.concat(parts).toString("utf8")) : undefined),
+      onEnd: () => resolve(isFound ? parseOrUndefined(Buffer.concat(chunks).toString("utf8")) : undefined),
       onFailure: () => resolve(undefined),
     },
   );
-  const giveUp = (): void => {
+  const fail = (): void => {
     call.abort();
     resolve(undefined);
   };
-  if (until.aborted) giveUp();
-  until.addEventListener("abort", giveUp, { once: true });
-  return promise.finally(() => until.removeEventListener("abort", giveUp));
+  if (until.aborted) fail();
+  until.addEventListener("abort", fail, { once: true });
+  return promise.finally(() => until.removeEventListener("abort", fail));
 }

@@ -2,29 +2,29 @@ import { isJsonObject } from "../../shared/json.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The APIs that list models, each in a form of its own. */
+/** Model list format of an API. */
 export type ListShape = "openai" | "anthropic" | "codex";
 
-/** The models of one upstream, as it lists them. */
+/** Model list of one upstream. */
 export interface ListedModels {
   readonly provider: string | undefined;
   readonly items: readonly Json[];
 }
 
-/** The items of a page, whatever its form. */
+/** Reads the items of a page in any format. */
 export function itemsOf(page: unknown): readonly Json[] {
   const list = isJsonObject(page) ? (page["data"] ?? page["models"]) : page;
   return Array.isArray(list) ? list.filter(isJsonObject).filter((item) => idOf(item) !== undefined) : [];
 }
 
-/** The id behind which the next page begins; undefined if this is the last one. */
+/** Returns the cursor of the next page; `undefined` after the last page. */
 export function nextOf(page: unknown): string | undefined {
   if (!isJsonObject(page) || page["has_more"] !== true) return undefined;
   return typeof page["last_id"] === "string" && page["last_id"] !== "" ? page["last_id"] : undefined;
 }
 
-/** The models of all upstreams, each id once, in the order of the upstreams. */
-export function joined(lists: readonly ListedModels[], shape: ListShape): Json {
+/** Merges model lists in upstream order; the first of equal ids wins. */
+export function mergeModelLists(lists: readonly ListedModels[], shape: ListShape): Json {
   const known = new Map<string, Json>();
   for (const { items, provider } of lists) {
     for (const item of items) {
@@ -43,7 +43,7 @@ function idOf({ id, slug }: Json): string | undefined {
   return [id, slug].find((one): one is string => typeof one === "string" && one !== "");
 }
 
-/** An item that has the form already stays as it is, whatever else it says. */
+/** Converts an item to the requested format; an item already in it passes unchanged. */
 function inShape(
   item: Json,
   { id, provider, shape }: { id: string; provider: string | undefined; shape: ListShape },

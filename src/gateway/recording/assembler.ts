@@ -9,7 +9,7 @@ type Members = Map<string, CapturedValue>;
 
 const MAX_DEPTH = 32;
 
-/** Puts the pieces of a stream together as the answer would be in one piece. */
+/** Assembles stream deltas into the equivalent non-streamed message. */
 export class Assembler {
   readonly #budget: ByteBudget;
 
@@ -17,10 +17,7 @@ export class Assembler {
     this.#budget = budget;
   }
 
-  /**
-   * Facts that a later event may repeat: the last value holds, unless it is empty; objects by member. The members
-   * in `skipped` are left out.
-   */
+  /** Merges metadata: the last non-empty value wins, objects merge recursively, members in `skipped` are ignored. */
   update(kept: Members, facts: Json, skipped: ReadonlySet<string> = UNRECORDED, depth = MAX_DEPTH): void {
     for (const name of Object.keys(facts)) {
       const value = facts[name];
@@ -32,7 +29,7 @@ export class Assembler {
     }
   }
 
-  /** A delta: text is joined, lists grow, objects by member; of the rest the last value holds, unless it is empty. */
+  /** Merges a delta: text is concatenated, lists grow, objects merge recursively; otherwise the last non-empty value wins. */
   extend(kept: Members, delta: Json, depth = MAX_DEPTH): void {
     for (const name of Object.keys(delta)) {
       const value = delta[name];
@@ -68,8 +65,8 @@ export class Assembler {
   ): void {
     if (depth === 0) return this.#budget.markTruncated();
     for (const [position, item] of items.entries()) {
-      const place = isJsonObject(item) ? deltaIndex(kept, item, { name, isFirst: position === 0 }) : -1;
-      const known = kept[place];
+      const index = isJsonObject(item) ? deltaIndex(kept, item, { name, isFirst: position === 0 }) : -1;
+      const known = kept[index];
       if (known instanceof Map && isJsonObject(item)) this.extend(known, item, depth - 1);
       else this.#push(kept, item, { name, depth });
     }
@@ -82,7 +79,7 @@ export class Assembler {
     if (fresh instanceof Map && isJsonObject(item)) this.extend(fresh, item, depth - 1);
   }
 
-  /** The list that a member is, or becomes: a text before it is its first part. */
+  /** Returns the list of a member, converting existing text to its first item. */
   #listAt(kept: Members, name: string): CapturedValue[] {
     const old = kept.get(name);
     if (Array.isArray(old)) return old;

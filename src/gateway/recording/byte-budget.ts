@@ -1,25 +1,25 @@
 import { UNRECORDED } from "../stream/capture-rules.ts";
 import { isStreamedText } from "./streamed-text.ts";
 
-/** A part of a response as it is kept. Objects are maps: a response may name its members as it likes. */
+/** Captured JSON value. Objects are maps, because responses choose their member names. */
 export type CapturedValue = string | number | boolean | null | CapturedValue[] | Map<string, CapturedValue>;
 
-/** Deeper values are left out. */
+/** Deeper values are dropped. */
 const MAX_DEPTH = 64;
-/** What is no text may be kept beyond the limit by so much: how a long answer ended comes after it. */
+/** Extra bytes for non-text values, so that the final events of a long response still fit. */
 const RESERVE_BYTES = 64 * 1024;
 const CONTAINER_BYTES = 16;
 const SCALAR_BYTES = 8;
-/** Members with images, sound or other files. */
+/** Members that contain images, audio or files. */
 const MEDIA: ReadonlySet<string> = new Set(["data", "url", "b64_json"]);
 
-/** How much of one response is kept, in bytes of about its JSON. Media may take half of it, so that text finds room. */
+/** Capture limit per response, in bytes of approximate JSON. Media may use half of it. */
 export class ByteBudget {
   readonly #limitBytes: number;
-  /** From the first text that does not fit, none does: what is kept has no gap. */
-  readonly #over = new Set<"text" | "media">();
+  /** Kinds that overflowed. Text after the first overflow is dropped, so captured text is a prefix. */
+  readonly #overflowedflowed = new Set<"text" | "media">();
   #usedBytes = 0;
-  #hasGap = false;
+  #isTruncated = false;
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
@@ -29,22 +29,24 @@ export class ByteBudget {
     return this.#usedBytes;
   }
 
-  /** Something was left out. */
+  /** Some content was dropped. */
   get isTruncated(): boolean {
-    return this.#hasGap;
+    return this.#isTruncated;
   }
 
-  /** Takes room for the text of a member; false if it does not fit. */
+  /** Reserves the text of a member; false if it does not fit. */
   reserveText(text: string, member: string): boolean {
     const bytes = Buffer.byteLength(text);
-    if (MEDIA.has(member)) return this.#takeFrom("media", bytes, this.#limitBytes / 2);
-    return isStreamedText(member) ? this.#takeFrom("text", bytes, this.#limitBytes) : this.reserve(bytes);
+    if (MEDIA.has(member)) return this.#reserveWithin("media", bytes, this.#limitBytes / 2);
+    return isStreamedText(member)
+      ? this.#reserveWithin("text", bytes, this.#limitBytes)
+      : this.reserve(bytes);
   }
 
   reserve(bytes: number): boolean {
     const fits = this.#usedBytes + bytes <= this.#limitBytes + RESERVE_BYTES;
     if (fits) this.#usedBytes += bytes;
-    else this.#hasGap = true;
+    else this.#isTruncated = true;
     return fits;
   }
 
@@ -53,18 +55,18 @@ export class ByteBudget {
   }
 
   markTruncated(): void {
-    this.#hasGap = true;
+    this.#isTruncated = true;
   }
 
-  #takeFrom(kind: "text" | "media", bytes: number, limitBytes: number): boolean {
-    if (this.#usedBytes + bytes > limitBytes) this.#over.add(kind);
-    if (this.#over.has(kind)) this.#hasGap = true;
+  #reserveWithin(kind: "text" | "media", bytes: number, limitBytes: number): boolean {
+    if (this.#usedBytes + bytes > limitBytes) this.#overflowedflowed.add(kind);
+    if (this.#overflowedflowed.has(kind)) this.#isTruncated = true;
     else this.#usedBytes += bytes;
-    return !this.#over.has(kind);
+    return !this.#overflowedflowed.has(kind);
   }
 }
 
-/** A copy of a member's value, without what is never recorded, as far as it fits; undefined if nothing of it does. */
+/** Copies a value without unrecorded members, as far as the budget allows; `undefined` if nothing fits. */
 export function capture(
   value: unknown,
   budget: ByteBudget,
@@ -91,7 +93,7 @@ export function nameBytes(name: string): number {
   return Buffer.byteLength(name) + SCALAR_BYTES;
 }
 
-/** What a value has taken of its room. */
+/** Returns the budget used by a captured value, in bytes. */
 export function bytesOf(kept: CapturedValue): number {
   if (typeof kept === "string") return Buffer.byteLength(kept);
   if (Array.isArray(kept)) return kept.reduce((sum: number, item) => sum + bytesOf(item), CONTAINER_BYTES);

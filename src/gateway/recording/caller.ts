@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { CompletionAttributes } from "./recorded-completion.ts";
 
-/** Who asks for a completion, as clients and coding agents tell in headers. */
+/** Session and agent of a request, from headers of coding agents and SDKs. */
 export interface Caller {
   readonly threadId: string | undefined;
-  readonly marks: Partial<CompletionAttributes>;
+  readonly attributes: Partial<CompletionAttributes>;
 }
 
 const MAX_LENGTH = 256;
@@ -16,7 +16,7 @@ export function readCaller(headers: IncomingHttpHeaders): Caller {
   const retries = Number(first(headers, ["x-stainless-retry-count"]) ?? 0);
   return {
     threadId: first(headers, SESSIONS),
-    marks: {
+    attributes: {
       ...(agent === undefined ? {} : { agent_id: agent }),
       ...(parent === undefined ? {} : { parent_agent_id: parent }),
       ...(Number.isSafeInteger(retries) && retries > 0 ? { retry_count: retries } : {}),
@@ -25,7 +25,7 @@ export function readCaller(headers: IncomingHttpHeaders): Caller {
   };
 }
 
-/** Sign-ins of Claude and of ChatGPT, which are paid by the month. */
+/** True for Claude and ChatGPT sign-ins, which are billed monthly. */
 function isSubscription(headers: IncomingHttpHeaders): boolean {
   const own = headers["x-sumtree-key"] !== undefined;
   return (

@@ -15,27 +15,27 @@ type Members = Map<string, CapturedValue>;
 interface Choice {
   readonly facts: Members;
   message: Members;
-  /** It was in one piece. */
+  /** Received as a complete message. */
   isWhole: boolean;
-  /** It has a text in place of a message. */
+  /** Legacy completion: `text` instead of `message`. */
   isText: boolean;
   writtenBytes: number;
 }
 
-const MAX_KEPT_BYTES = 1024 * 1024;
+const MAX_CAPTURED_BYTES = 1024 * 1024;
 const MAX_CHOICES = 1024;
-/** What a response is in one piece. */
+/** Stream object types, mapped to their non-streamed equivalents. */
 const FORMS = new Map([["chat.completion.chunk", "chat.completion"]]);
-/** Members that are read on their own. */
+/** Members handled separately. */
 const OF_RESPONSE = new Set([...UNRECORDED, "id", "model", "service_tier", "object", "choices", "usage"]);
 const OF_CHOICE = new Set([...UNRECORDED, "index", "delta", "message", "text"]);
 const INSTEAD_OF_CONTENT = ["tool_calls", "function_call", "refusal", "audio"] as const;
 
-/** Reads one chat completion, from the events of its stream or in one piece. Memory: what it keeps. */
+/** Reads one chat completion, from stream events or one body. Memory: the captured content, at most 1 MiB. */
 export class ChatReader implements ResponseReader {
   readonly failure = undefined;
   readonly #capturesText: boolean;
-  readonly #budget = new ByteBudget(MAX_KEPT_BYTES);
+  readonly #budget = new ByteBudget(MAX_CAPTURED_BYTES);
   readonly #assembler = new Assembler(this.#budget);
   readonly #ends = new ChoiceTracker();
   readonly #usage = new ReportedUsage();
@@ -44,7 +44,7 @@ export class ChatReader implements ResponseReader {
   #id: string | undefined;
   #model: string | undefined;
   #serviceTier: string | undefined;
-  /** What it calls itself. */
+  /** Value of `object`. */
   #form: string | undefined;
   #textBytes = 0;
   #hasEvents = false;
@@ -54,32 +54,27 @@ export class ChatReader implements ResponseReader {
     this.#capturesText = options.capturesText;
   }
 
-  /** The model that the response names. */
   get model(): string | undefined {
     return this.#model;
   }
 
-  /** The tier that the response names. */
   get serviceTier(): string | undefined {
     return this.#serviceTier;
   }
 
-  /** Whether any choice has begun, even an empty one. */
+  /** True once a choice has begun, even an empty one. */
   get hasResponse(): boolean {
     return this.#choices.size > 0;
   }
 
-  /** Bytes of text that the model wrote, in all choices. */
   get textBytes(): number {
     return this.#textBytes;
   }
 
-  /** About the length of the output as JSON. */
   get capturedBytes(): number {
     return this.#budget.usedBytes;
   }
 
-  /** A stream that has ended before its end. */
   get isIncomplete(): boolean {
     return this.#hasEvents && !this.#isOver && !this.#ends.all;
   }
@@ -87,7 +82,7 @@ export class ChatReader implements ResponseReader {
   read(event: StreamEvent): void {
     const { kind, chunk, isBody, isUnsent } = event;
     this.#isOver ||= isBody || kind === "done" || kind === "error" || kind === "flat_error";
-    if (!isUnsent) this.#noteDropped(event);
+    if (!isUnsent) this.#countDropped(event);
     if (chunk === undefined) return;
     this.#hasEvents = true;
     this.#readFacts(chunk);
@@ -100,17 +95,17 @@ export class ChatReader implements ResponseReader {
     if (usage === undefined) return;
     this.#usage.add(usage, {
       choice: choices.length === 1 ? indexOfChoice(choices[0]!, 0) : undefined,
-      isLastWord: isBody || (kind === "usage_only" && this.#ends.all),
+      isFinal: isBody || (kind === "usage_only" && this.#ends.all),
       textBytes: this.textBytes,
     });
   }
 
-  /** What it used. `promptBytes`: what the model read, as bytes of text. */
+  /** Computes the usage. `promptBytes`: prompt size in bytes of text. */
   usage(options: { readonly isComplete: boolean; readonly promptBytes: number }): CountedUsage {
     return this.#usage.count({ ...options, textBytes: this.textBytes });
   }
 
-  /** The output in the form of a completion that was not streamed; null without any part of one. */
+  /** Returns the output as a non-streamed completion; null if nothing was received. */
   output(): Json | null {
     const named = {
       ...(this.#id === undefined ? {} : { id: this.#id }),
@@ -132,9 +127,9 @@ export class ChatReader implements ResponseReader {
     };
   }
 
-  #noteDropped({ droppedTextBytes, isPart }: StreamEvent): void {
+  #countDropped({ droppedTextBytes, isPartial }: StreamEvent): void {
     this.#textBytes += droppedTextBytes;
-    if (isPart || droppedTextBytes > 0) this.#budget.markTruncated();
+    if (isPartial || droppedTextBytes > 0) this.#budget.markTruncated();
   }
 
   #readFacts(chunk: Json): void {
@@ -160,7 +155,7 @@ export class ChatReader implements ResponseReader {
     } else if (isJsonObject(message)) this.#readMessage(choice, message);
   }
 
-  /** Completions without messages have their text in the choice. */
+  /** Reads the `text` of a legacy completion's choice. */
   #readText(choice: Choice, text: string): void {
     const bytes = Buffer.byteLength(text);
     choice.writtenBytes += bytes;
@@ -169,7 +164,7 @@ export class ChatReader implements ResponseReader {
     if (this.#capturesText) this.#assembler.extend(choice.message, { text });
   }
 
-  /** A whole message says all that the deltas before it said. */
+  /** Replaces the deltas read so far by the complete message. */
   #readMessage(choice: Choice, message: Json): void {
     const bytes = writtenBytes(message);
     if (bytes < choice.writtenBytes) return;
@@ -205,7 +200,7 @@ function toChoice(index: number, { facts, message, isWhole, isText }: Choice): J
   const said = toJson(message) as Json;
   if (isText) return { index, ...said, finish_reason: null, ...(toJson(facts) as Json) };
   const calls = Array.isArray(said["tool_calls"]) ? { tool_calls: inOrder(said["tool_calls"]) } : {};
-  // streams begin with an empty text, whatever follows
+  // streams begin with empty content, whatever follows
   const isSaidElse = INSTEAD_OF_CONTENT.some((name) => said[name] != null);
   const content = !isWhole && said["content"] === "" && isSaidElse ? { content: null } : {};
   return {
@@ -216,7 +211,7 @@ function toChoice(index: number, { facts, message, isWhole, isText }: Choice): J
   };
 }
 
-/** In one piece, calls stand in the order of their indexes, without them. */
+/** Sorts tool calls by `index` and removes it, as in non-streamed completions. */
 function inOrder(calls: readonly unknown[]): readonly unknown[] {
   const indexed = calls.filter(isJsonObject).filter((call) => typeof call["index"] === "number");
   if (indexed.length < calls.length) return calls;

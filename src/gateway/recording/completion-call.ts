@@ -2,10 +2,10 @@ import { completeEvent, endEvent, type CallEvent } from "../../calls/events/call
 import { columnsOf, startMembers } from "../../calls/events/message-columns.ts";
 import type { RecordedCompletion } from "./recorded-completion.ts";
 
-/** Of records in a journal of an earlier version, which name none. */
+/** Default for journal records of earlier versions, which lack `opName`. */
 const CHAT_OP = "openai.chat.completions.create";
 
-/** A recorded completion as a call, which is stored as every other call is. */
+/** Converts a recorded completion to a call event. */
 export function completionEvent(completion: RecordedCompletion): CallEvent {
   const { callId, traceId, parentId, inputs, attributes, output, summary, exception } = completion;
   return completeEvent(
@@ -35,7 +35,7 @@ export function completionEvent(completion: RecordedCompletion): CallEvent {
   );
 }
 
-/** The end of a call that has begun as a response of the Responses API. */
+/** Builds the end event of a call started by a background response. */
 export function endOfResponse(completion: RecordedCompletion): CallEvent {
   const { callId: id, endedAtMs, output, summary, exception, attributes } = completion;
   const endedAt = (endedAtMs ?? completion.startedAtMs) * 1000;

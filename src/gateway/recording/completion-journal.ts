@@ -9,20 +9,20 @@ import {
   type RecordedCompletion,
 } from "./recorded-completion.ts";
 
-/** A completion as the journal has it. */
+/** Completion read back from the journal. */
 export interface JournaledCompletion {
   readonly callId: string;
   readonly project: Project;
   readonly completion: RecordedCompletion;
-  /** The length of its records. */
+  /** Length of its journal records. */
   readonly bytes: number;
-  /** It was still being relayed when its process was killed. */
+  /** Its process was killed during the relay. */
   readonly isCut: boolean;
-  /** A killed process has left it. */
-  readonly isLeft: boolean;
+  /** Written by a killed process. */
+  readonly isOrphaned: boolean;
 }
 
-/** Written when a completion has been sent, with what to record if the process is killed; and when it has ended. */
+/** Record written when a completion is sent (`started`: recorded if the process is killed) and when it ends. */
 interface JournalRecord {
   readonly project: Project;
   readonly started?: RecordedCompletion;
@@ -33,13 +33,13 @@ type Phase = Exclude<keyof JournalRecord, "project">;
 
 interface Kept {
   readonly entries: RecordId[];
-  /** The room of its content. */
-  readonly held: Permit[];
+  /** Permits for its content bytes. */
+  readonly permits: Permit[];
   hasInputs: boolean;
   readonly lastWriteMs: number | undefined;
 }
 
-/** Nothing of a record that is damaged. */
+/** Parses a record; `{}` if it is damaged. */
 function recordIn(text: string): Partial<JournalRecord> {
   try {
     return parseJson(text) as JournalRecord;
@@ -49,36 +49,36 @@ function recordIn(text: string): Partial<JournalRecord> {
 }
 
 const PREFIX = "completion/";
-/** What prompts and answers may take of the journal: the rest has room for counts. */
+/** Journal bytes available to prompts and responses; the rest is reserved for counts. */
 const MAX_CONTENT_BYTES = 192 * 1024 * 1024;
-/** Shorter records are no content. */
+/** Shorter records need no content permit. */
 const COUNTS_BYTES = 8 * 1024;
 
-/** The completions that are not stored yet, in the journal of this machine, by the ids of their calls. */
+/** Completions not yet stored, in the local journal, by record id. */
 export class CompletionJournal {
   readonly #journal: Journal | undefined;
   readonly #kept = new Map<string, Kept>();
   readonly #content: FairSemaphore;
-  #missed = 0;
-  /** It has taken the last record that it was given. */
-  takes: boolean;
+  #rejected = 0;
+  /** The last write succeeded. */
+  isWritable: boolean;
 
   constructor(journal: Journal | undefined, maxContentBytes = MAX_CONTENT_BYTES) {
     this.#journal = journal;
-    this.takes = journal !== undefined;
+    this.isWritable = journal !== undefined;
     this.#content = new FairSemaphore({ capacity: maxContentBytes });
     for (const { key, entry, lastWriteMs } of journal?.orphaned ?? []) {
       if (key.startsWith(PREFIX)) this.#keptAs(key.slice(PREFIX.length), lastWriteMs).entries.push(entry);
     }
   }
 
-  /** How many completions it did not take when they ended. */
-  get missed(): number {
-    return this.#missed;
+  /** Number of completions rejected at their end. */
+  get rejected(): number {
+    return this.#rejected;
   }
 
-  /** Those that killed processes have left. */
-  left(): string[] {
+  /** Returns the record ids written by killed processes. */
+  orphaned(): string[] {
     return [...this.#kept].flatMap(([callId, { lastWriteMs }]) =>
       lastWriteMs === undefined ? [] : [callId],
     );
@@ -94,14 +94,14 @@ export class CompletionJournal {
     this.#add("started", project, { ...facts, readInputs: () => inputs });
   }
 
-  /** Whether the journal has taken it, or at least its counts. */
+  /** Writes the end of a completion; returns true if it, or at least its counts, was written. */
   end(project: Project, completion: EndedCompletion): boolean {
-    const isTaken = this.#add("ended", project, completion);
-    if (!isTaken) this.#missed++;
-    return isTaken;
+    const isWritten = this.#add("ended", project, completion);
+    if (!isWritten) this.#rejected++;
+    return isWritten;
   }
 
-  /** Undefined: it cannot be read. */
+  /** Reads a completion; `undefined` if its records are damaged. */
   read(callId: string): JournaledCompletion | undefined {
     const { entries = [], lastWriteMs } = this.#kept.get(callId) ?? {};
     const texts = entries.flatMap((entry) => this.#journal?.read(entry) ?? []);
@@ -118,20 +118,20 @@ export class CompletionJournal {
       completion: { ...completion, endedAtMs },
       bytes: texts.reduce((sum, text) => sum + text.length, 0),
       isCut,
-      isLeft: lastWriteMs !== undefined,
+      isOrphaned: lastWriteMs !== undefined,
     };
   }
 
   remove(callIds: readonly string[]): void {
     const gone = callIds.flatMap((callId) => this.#kept.get(callId)?.entries ?? []);
     for (const callId of callIds) {
-      for (const held of this.#kept.get(callId)?.held ?? []) held.release();
+      for (const permit of this.#kept.get(callId)?.permits ?? []) permit.release();
       this.#kept.delete(callId);
     }
     if (gone.length > 0) this.#journal?.remove(gone);
   }
 
-  /** Adds all of it or, without room for what was asked and said, the rest. */
+  /** Writes the whole record or, if it does not fit, the record without content. */
   #add(as: Phase, project: Project, all: EndedCompletion): boolean {
     return this.#addOne(as, project, all) || this.#addOne(as, project, withoutContent(all), true);
   }
@@ -143,23 +143,23 @@ export class CompletionJournal {
     const text = JSON.stringify({ project, [as]: one });
     const bytes = Buffer.byteLength(text);
     const isContent = !isBare && bytes > COUNTS_BYTES;
-    const held = isContent ? this.#content.tryAcquire({ project, key: facts.apiKey }, bytes) : undefined;
-    if (isContent && held === undefined) return false;
+    const permit = isContent ? this.#content.tryAcquire({ project, key: facts.apiKey }, bytes) : undefined;
+    if (isContent && permit === undefined) return false;
     const entry = this.#journal?.add(PREFIX + name, text);
-    this.takes = entry !== undefined;
+    this.isWritable = entry !== undefined;
     if (entry === undefined) {
-      held?.release();
+      permit?.release();
       return false;
     }
     const kept = this.#keptAs(name, undefined);
     kept.entries.push(entry);
     kept.hasInputs ||= !isBare;
-    if (held !== undefined) kept.held.push(held);
+    if (permit !== undefined) kept.permits.push(permit);
     return true;
   }
 
   #keptAs(name: string, lastWriteMs: number | undefined): Kept {
-    const kept = this.#kept.get(name) ?? { entries: [], held: [], hasInputs: false, lastWriteMs };
+    const kept = this.#kept.get(name) ?? { entries: [], permits: [], hasInputs: false, lastWriteMs };
     this.#kept.set(name, kept);
     return kept;
   }

@@ -19,27 +19,26 @@ import { usageEntries, type Counted } from "./usage-entries.ts";
 
 export interface RecordingOptions {
   readonly modelApi: ModelApi;
-  /** Who asks, as far as headers tell. */
   readonly caller: Caller;
   readonly project: Project;
   readonly trace: TraceContext;
-  /** The id of the key that asks. */
+  /** Id of the API key. */
   readonly apiKey: string;
   readonly requestId: string;
   readonly upstream: string;
-  /** The provider there, as far as its address implies one. */
+  /** Provider implied by the upstream's URL. */
   readonly provider: string | undefined;
   readonly recorder: Recorder;
   readonly responses: KnownResponses;
   readonly clock: Clock;
-  /** Whether to store the messages, or only the usage. */
-  readonly keepContent: boolean;
+  /** Stores messages; otherwise usage only. */
+  readonly captureContent: boolean;
 }
 
 const RECORD_OVERHEAD_BYTES = 2048;
-const KILLED = "The gateway was killed before the completion was complete.";
+const KILLED = "The gateway was killed before the completion ended.";
 
-/** Observes one completion and passes it to the recorder when it ends, however it ends. */
+/** Observes one completion and records it when it ends, whatever the outcome. */
 export class CompletionRecording implements RelayObserver {
   readonly callId = gatewayId();
   readonly #options: RecordingOptions;
@@ -53,31 +52,30 @@ export class CompletionRecording implements RelayObserver {
   #firstByteMs: number | null = null;
   #streamed = false;
   #encoding: string | undefined;
-  #copy: ResponseTap | undefined;
+  #tap: ResponseTap | undefined;
   /** The response is a redirect or an error, whatever its status. */
   #isRefusal = false;
   #upstreamRequestId: string | undefined;
   #status: number | undefined;
   #exception: string | null = null;
-  /** The response that it made, as others may ask for it. */
+  /** Response created by this request, for later requests by id. */
   #made: RecordedResponse | undefined;
-  /** It was recorded before its end. */
+  /** Already recorded as pending. */
   #isPending = false;
 
   constructor(options: RecordingOptions) {
     this.#options = options;
     this.#startedAtMs = options.clock.now();
-    this.#reader = options.modelApi.openReader({ capturesText: options.keepContent });
+    this.#reader = options.modelApi.openReader({ capturesText: options.captureContent });
   }
 
-  /** The request, read while the upstream works so that it does not delay the completion. */
-  asked(read: () => ModelRequest): void {
+  /** Sets the lazily parsed request: parsing must not delay the completion. */
+  setRequest(read: () => ModelRequest): void {
     this.#request = new LazyRequest(read);
   }
 
   onSend(): void {
     this.#sent = true;
-    // once the request has left
     setImmediate(() => this.#start());
   }
 
@@ -97,10 +95,8 @@ export class CompletionRecording implements RelayObserver {
   }
 
   onChunk(chunk: Buffer): void {
-    this.#copy ??= new ResponseTap(this.#encoding, this.#options.modelApi.rules, (event) =>
-      this.#read(event),
-    );
-    this.#copy.push(chunk);
+    this.#tap ??= new ResponseTap(this.#encoding, this.#options.modelApi.rules, (event) => this.#read(event));
+    this.#tap.push(chunk);
   }
 
   onError(text: string): void {
@@ -113,13 +109,13 @@ export class CompletionRecording implements RelayObserver {
     const endedAtMs = this.#startedAtMs + this.#elapsedMs();
     this.#ended = true;
     const record = (): void => this.#record(outcome, { status, endedAtMs });
-    const recorded = this.#copy?.finish()?.then(record);
+    const recorded = this.#tap?.finish()?.then(record);
     if (recorded === undefined) record();
     else this.#options.recorder.expect(recorded);
     return recorded;
   }
 
-  /** What is known of it now, for the case that this process is killed before its end. */
+  /** Journals the known facts, in case the process is killed before the end. */
   #start(): void {
     if (this.#started || this.#ended) return;
     this.#started = true;
@@ -134,16 +130,16 @@ export class CompletionRecording implements RelayObserver {
     this.#reader.read(event);
     if (event.kind === "error" || event.kind === "flat_error") this.#isRefusal = true;
     this.#exception ??= event.error ?? null;
-    if (this.#reader.response !== undefined) this.#noteResponse(this.#reader.response);
+    if (this.#reader.response !== undefined) this.#trackResponse(this.#reader.response);
   }
 
-  /** A response in the background is recorded as soon as it has a name, for it may end elsewhere. */
-  #noteResponse({ id, isPending }: ObservedResponse): void {
+  /** Records a background response as soon as its id is known, because it may end in another request. */
+  #trackResponse({ id, isPending }: ObservedResponse): void {
     const { project, upstream, trace, apiKey, responses } = this.#options;
     if (this.#made === undefined) {
       const facts = { callId: this.callId, ...trace, project, apiKey, startedAtMs: this.#startedAtMs };
-      this.#made = { ...facts, marks: this.#marks("pending", "none", undefined), isOver: !isPending };
-      responses.note(id, { upstream, recorded: this.#made });
+      this.#made = { ...facts, marks: this.#attributes("pending", "none", undefined), isOver: !isPending };
+      responses.put(id, { upstream, recorded: this.#made });
     }
     if (!isPending || this.#isPending) return;
     this.#isPending = true;
@@ -151,7 +147,7 @@ export class CompletionRecording implements RelayObserver {
   }
 
   #record(relayed: Outcome, facts: { status: number | undefined; endedAtMs: number }): void {
-    // it goes on, and whoever sees its end records that
+    // the request that observes the end records it
     if (this.#isPending && (this.#reader.response?.isPending === true || this.#made?.isOver === true)) return;
     const completion = this.#completion(this.#outcome(relayed), facts);
     if (this.#made !== undefined) this.#made.isOver = true;
@@ -160,7 +156,7 @@ export class CompletionRecording implements RelayObserver {
 
   #write(recorded: EndedCompletion): void {
     const { bytes, hasInputs } = this.#request.facts;
-    const kept = hasInputs && this.#options.keepContent ? bytes : 0;
+    const kept = hasInputs && this.#options.captureContent ? bytes : 0;
     this.#options.recorder.record(
       this.#options.project,
       recorded,
@@ -168,7 +164,7 @@ export class CompletionRecording implements RelayObserver {
     );
   }
 
-  /** What passed whole may still be an error, or a stream that ends too early where the relay could not read it. */
+  /** Corrects the relay's outcome: a fully relayed response may still be an error or an incomplete stream. */
   #outcome(relayed: Outcome): Outcome {
     if (relayed !== "finished") return relayed;
     if (this.#reader.isCancelled === true) return "aborted";
@@ -196,7 +192,7 @@ export class CompletionRecording implements RelayObserver {
       endedAtMs,
       readInputs: this.#inputsReader(),
       output: this.#reader.output(),
-      attributes: { sumtree: this.#marks(outcome, basis, status) },
+      attributes: { sumtree: this.#attributes(outcome, basis, status) },
       summary: { usage: usageEntries(counted, { model, provider, tier }) },
       exception: this.#exception ?? this.#reader.failure ?? exceptionOf(outcome),
       ...(response === undefined ? {} : { response: { id: response.id, upstream } }),
@@ -207,7 +203,7 @@ export class CompletionRecording implements RelayObserver {
     return Math.round(steadyClock.now() - this.#began);
   }
 
-  #marks(
+  #attributes(
     outcome: CompletionAttributes["outcome"],
     usage: CompletionAttributes["usage"],
     status: number | undefined,
@@ -222,11 +218,11 @@ export class CompletionRecording implements RelayObserver {
       first_byte_ms: this.#firstByteMs,
       request_id: this.#options.requestId,
       ...(this.#upstreamRequestId === undefined ? {} : { upstream_request_id: this.#upstreamRequestId }),
-      ...this.#options.caller.marks,
+      ...this.#options.caller.attributes,
     };
   }
 
-  /** A rejected or unsent request used nothing. Otherwise: the provider's count, or an estimate. */
+  /** Returns the provider's count or an estimate; rejected and unsent requests used nothing. */
   #usage(outcome: Outcome): Counted {
     if (!this.#sent) return { basis: "nothing" };
     const { promptBytes: textBytes, bytes } = this.#request.facts;
@@ -236,7 +232,7 @@ export class CompletionRecording implements RelayObserver {
     if (counted.basis !== "none") return counted;
     // only the size of an unreadable response is known
     const isRead = this.#reader.hasResponse || this.#isRefusal;
-    const said = isRead ? this.#reader.textBytes : (this.#copy?.bytes ?? 0);
+    const said = isRead ? this.#reader.textBytes : (this.#tap?.bytes ?? 0);
     if (outcome === "error" && said === 0) return { basis: "nothing" };
     const prompt = estimateTokens(promptBytes);
     const completion = estimateTokens(said);
@@ -246,11 +242,11 @@ export class CompletionRecording implements RelayObserver {
     };
   }
 
-  /** It holds the request for as long as it is held, and nothing else. */
+  /** Returns a reader of the inputs that retains nothing but the request. */
   #inputsReader(): () => unknown {
     const request = this.#request;
     const { hasInputs, model } = request.facts;
-    return hasInputs && this.#options.keepContent ? () => request.inputs() : () => ({ model });
+    return hasInputs && this.#options.captureContent ? () => request.inputs() : () => ({ model });
   }
 }
 
@@ -260,11 +256,11 @@ function exceptionOf(outcome: CompletionAttributes["outcome"]): string | null {
     case "pending":
       return null;
     case "aborted":
-      return "The client left before the completion was complete.";
+      return "The client disconnected before the completion ended.";
     case "client_stalled":
       return "The client stopped reading the completion.";
     case "upstream_cut":
-      return "The upstream broke off the completion.";
+      return "The upstream closed the connection before the completion ended.";
     case "error":
       return "The completion failed.";
     default:

@@ -3,11 +3,11 @@ import type { CallWriter } from "../../calls/write/call-writer.ts";
 import { keyText, type StorageKeyLookup } from "../../calls/storage-key/key-lookup.ts";
 import { runAsTenant } from "../../fairness/tenant.ts";
 import type { ResponseMakers } from "../responses/known-responses.ts";
-import { noteId } from "../responses/response-id.ts";
+import { responseKeyName } from "../responses/response-id.ts";
 import type { CompletionStore } from "./recorder.ts";
-import { partsOfCompletion } from "./response-calls.ts";
+import { eventsOfCompletion } from "./response-calls.ts";
 
-/** Completions are stored as all other calls are. */
+/** Creates a completion store that writes calls like every other client. */
 export function completionStore(
   writer: CallWriter,
   traces: StorageKeyLookup,
@@ -16,7 +16,7 @@ export function completionStore(
   return {
     async write(project, completion) {
       const tenant = { project, key: completion.apiKey };
-      const events = await partsOfCompletion(project, completion, named);
+      const events = await eventsOfCompletion(project, completion, named);
       if (events.length > 0) await runAsTenant(tenant, () => writer.write(project, events));
     },
     async findStored(calls) {
@@ -25,7 +25,7 @@ export function completionStore(
       return new Set(keys.filter((key) => found.has(keyText(key))).map(({ id }) => id));
     },
     async findMaker(project, id, upstreams) {
-      const names = upstreams.map((upstream) => noteId(upstream, id));
+      const names = upstreams.map((upstream) => responseKeyName(upstream, id));
       const indexed = await named.firstIndexed(project, names);
       return indexed === undefined ? undefined : upstreams[names.indexOf(indexed)];
     },

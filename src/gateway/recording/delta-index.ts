@@ -6,27 +6,27 @@ type Json = Readonly<Record<string, unknown>>;
 type Members = ReadonlyMap<string, CapturedValue>;
 
 /**
- * The index of the list item that a delta continues; -1 if a new one begins. Servers name an item by its
- * index, by its id, by both in every piece or in the first, or by neither: then a piece goes on with the last item.
- * Many send several items at index 0, and what contradicts the item there is another.
+ * Returns the index of the list item that a delta continues; -1 if it begins a new item. Servers identify items by index,
+ * by id, by both, or only in the first delta; a delta with neither continues the last item. Many servers send several items
+ * at index 0, so a delta that contradicts the item there begins another.
  */
 export function deltaIndex(
   kept: readonly CapturedValue[],
-  piece: Json,
+  delta: Json,
   { name, isFirst }: { readonly name: string; readonly isFirst: boolean },
 ): number {
-  const place = placeNamed(kept, piece) ?? (isFirst && hasText(piece) ? kept.length - 1 : -1);
-  const item = kept[place];
+  const at = indexNamed(kept, delta) ?? (isFirst && hasText(delta) ? kept.length - 1 : -1);
+  const item = kept[at];
   if (!(item instanceof Map)) return -1;
-  const isOther = name === "tool_calls" ? beginsCall(item, piece) : contradicts(item, piece);
-  return isOther ? -1 : place;
+  const isOther = name === "tool_calls" ? beginsCall(item, delta) : contradicts(item, delta);
+  return isOther ? -1 : at;
 }
 
-/** Items further back are not searched. */
+/** Only the last items are searched. */
 const WINDOW = 128;
 
-/** Undefined if the piece names no item; -1 if it names one that is not there. */
-function placeNamed(kept: readonly CapturedValue[], { index, id, type }: Json): number | undefined {
+/** Returns the index of the item a delta names; -1 if it is not there, `undefined` if it names none. */
+function indexNamed(kept: readonly CapturedValue[], { index, id, type }: Json): number | undefined {
   const hasIndex = typeof index === "number";
   if (!hasIndex && !isName(id)) return undefined;
   let byIndex = -1;
@@ -40,18 +40,21 @@ function placeNamed(kept: readonly CapturedValue[], { index, id, type }: Json): 
   return byIndex;
 }
 
-/** A call's name comes in its first piece. Some servers repeat it, with the id; some send a new id with every piece. */
-function beginsCall(item: Members, piece: Json): boolean {
-  const [tool, next] = [toolOf((name) => item.get(name)), toolOf((name) => piece[name])];
+/**
+ * True if a delta begins another tool call. The name is in the first delta; some servers repeat it with the id, some send a
+ * new id per delta.
+ */
+function beginsCall(item: Members, delta: Json): boolean {
+  const [tool, next] = [toolOf((name) => item.get(name)), toolOf((name) => delta[name])];
   if (!isName(next.name) || !isName(tool.name)) return false;
   const id = item.get("id");
-  if (isName(id) && isName(piece["id"])) return id !== piece["id"];
+  if (isName(id) && isName(delta["id"])) return id !== delta["id"];
   return tool.name !== next.name || isCalledAgain(tool.arguments, next.arguments);
 }
 
 interface Tool {
   readonly name: unknown;
-  /** As JSON; undefined for a custom tool, whose input may be anything. */
+  /** JSON text; `undefined` for a custom tool. */
   readonly arguments: unknown;
 }
 
@@ -62,15 +65,15 @@ function toolOf(member: (name: string) => unknown): Tool {
   return { name: of("name"), arguments: of("arguments") };
 }
 
-/** A tool that is named again is called again, unless its arguments are still going on. */
+/** True if a repeated tool name begins another call: the arguments before it are complete. */
 function isCalledAgain(before: unknown, more: unknown): boolean {
   if (typeof before !== "string" || typeof more !== "string") return true;
   return more.trimStart().startsWith("{") && before.trimEnd().endsWith("}");
 }
 
-/** Whether a piece contradicts a fact of the item. */
-function contradicts(item: Members, piece: Json): boolean {
-  return Object.entries(piece).some(([name, value]) => {
+/** True if a delta contradicts a member of the item. */
+function contradicts(item: Members, delta: Json): boolean {
+  return Object.entries(delta).some(([name, value]) => {
     const known = item.get(name);
     if (known == null || value == null || name === "index") return false;
     if (known instanceof Map && isJsonObject(value)) return contradicts(known, value);
@@ -79,9 +82,9 @@ function contradicts(item: Members, piece: Json): boolean {
   });
 }
 
-/** Whether a piece has text that something before it could go on with. */
-function hasText(piece: Json): boolean {
-  return Object.entries(piece).some(
+/** True if a delta contains text that may continue an item. */
+function hasText(delta: Json): boolean {
+  return Object.entries(delta).some(
     ([name, value]) =>
       (isStreamedText(name) && (typeof value === "string" || Array.isArray(value))) ||
       (isJsonObject(value) && hasText(value)),

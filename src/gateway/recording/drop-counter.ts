@@ -2,11 +2,11 @@ import type { FastifyBaseLogger } from "fastify";
 
 const LOG_INTERVAL_MS = 10_000;
 
-/** Counts completions that are not recorded. The log tells each of them, in one line for all of an interval. */
+/** Counts dropped completions and logs them, at most one line per interval. */
 export class DropCounter {
   total = 0;
   readonly #logger: FastifyBaseLogger;
-  #untold = 0;
+  #unlogged = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(logger: FastifyBaseLogger) {
@@ -16,25 +16,28 @@ export class DropCounter {
   add(count: number, reason: string, err?: unknown): void {
     if (count === 0) return;
     this.total += count;
-    this.#untold += count;
+    this.#unlogged += count;
 
-    this.#timer ??= this.#tell({ reason, err });
+    this.#timer ??= this.#logAndWait({ reason, err });
   }
 
-  /** Logs what is not logged yet. */
+  /** Logs drops not yet logged. */
   end(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#untold > 0) this.#log({});
+    if (this.#unlogged > 0) this.#log({});
   }
 
-  #tell(why: { reason: string; err: unknown }): NodeJS.Timeout {
+  #logAndWait(why: { reason: string; err: unknown }): NodeJS.Timeout {
     this.#log(why);
     return setTimeout(() => this.end(), LOG_INTERVAL_MS).unref();
   }
 
   #log(why: object): void {
-    this.#logger.error({ ...why, count: this.#untold, dropped: this.total }, "completions were not recorded");
-    this.#untold = 0;
+    this.#logger.error(
+      { ...why, count: this.#unlogged, dropped: this.total },
+      "completions dropped unrecorded",
+    );
+    this.#unlogged = 0;
   }
 }

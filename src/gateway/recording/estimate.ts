@@ -5,14 +5,14 @@ type Json = Readonly<Record<string, unknown>>;
 /** UTF-8 bytes per token of typical prompts, in natural languages and code. */
 const BYTES_PER_TOKEN = 4;
 
-/** An estimate for completions whose provider sent no count. It is always marked as one. */
+/** Estimates tokens for completions without a provider count; such usage is marked `estimated`. */
 export function estimateTokens(textBytes: number): number {
   return Math.ceil(textBytes / BYTES_PER_TOKEN);
 }
 
-/** Members of other APIs with what a model reads. */
+/** Prompt members of other APIs. */
 const READ = ["system", "instructions", "input", "prompt", "query", "documents"] as const;
-/** Members whose values are no text that a model reads. */
+/** Members whose values are not prompt text. */
 const UNREAD: ReadonlySet<string> = new Set([
   "type",
   "role",
@@ -29,27 +29,29 @@ const UNREAD: ReadonlySet<string> = new Set([
   "detail",
   "format",
 ]);
-/** What is deeper is not counted. */
+/** Deeper values are not counted. */
 const MAX_DEPTH = 16;
 
 /**
- * Published counts: of an image of 1024 × 1024 in tiles, and of any in low detail (OpenAI, guides/images-vision); of one of
- * 1000 × 1000, and of a page (Anthropic, build-with-claude/vision and /pdf-support).
+ * Published token counts: a 1024 × 1024 image in tiles and any low-detail image (OpenAI, guides/images-vision); a 1000 ×
+ * 1000 image and a PDF page (Anthropic, build-with-claude/vision and /pdf-support).
  */
 const TOKENS = { tiles: 85 + 4 * 170, lowDetail: 85, megapixel: 1334, page: 1500 };
-/** Sound: ten a second (OpenAI, guides/realtime-costs), of 16-bit samples at 24 kHz or of 64 kbit/s; else a minute of it. */
-const BYTES_PER_SOUND_TOKEN = { wav: 4800, other: 800 };
-const UNKNOWN_SOUND_TOKENS = 600;
+/** Audio: ten tokens per second (OpenAI, guides/realtime-costs) of 24 kHz 16-bit or 64 kbit/s; else one minute. */
+const BYTES_PER_AUDIO_TOKEN = { wav: 4800, other: 800 };
+const UNKNOWN_AUDIO_TOKENS = 600;
 
-/** The tokens of parts that are no text, by their type. */
+/** Token estimators of non-text content parts, by type. */
 const MEDIA: ReadonlyMap<unknown, (part: Json) => number> = new Map([
-  ...["image_url", "input_image", "computer_screenshot", "video_url"].map((name) => [name, tiled] as const),
+  ...["image_url", "input_image", "computer_screenshot", "video_url"].map(
+    (name) => [name, tiledImageTokens] as const,
+  ),
   ["image", () => TOKENS.megapixel],
-  ...["input_audio", "audio_url"].map((name) => [name, sound] as const),
+  ...["input_audio", "audio_url"].map((name) => [name, audioTokens] as const),
   ...["file", "input_file", "document"].map((name) => [name, () => TOKENS.page] as const),
 ]);
 
-/** What a model reads in a request, as bytes of text: messages, tool definitions, media, and what else is read. */
+/** Returns the prompt size in bytes of text: messages, tool definitions, media and other prompt members. */
 export function promptBytes(body: Json): number {
   const media = mediaTokens([body["messages"], body["input"]], MAX_DEPTH) * BYTES_PER_TOKEN;
   return READ.reduce((sum, name) => sum + readBytes(body[name], MAX_DEPTH), messagesBytes(body)) + media;
@@ -63,20 +65,20 @@ function mediaTokens(value: unknown, depth: number): number {
   );
 }
 
-function tiled({ image_url: image, detail }: Json): number {
+function tiledImageTokens({ image_url: image, detail }: Json): number {
   const asked = isJsonObject(image) ? image["detail"] : detail;
   return asked === "low" ? TOKENS.lowDetail : TOKENS.tiles;
 }
 
-function sound({ input_audio: audio }: Json): number {
+function audioTokens({ input_audio: audio }: Json): number {
   const { data, format } = isJsonObject(audio) ? audio : {};
-  if (typeof data !== "string") return UNKNOWN_SOUND_TOKENS;
+  if (typeof data !== "string") return UNKNOWN_AUDIO_TOKENS;
   const bytes = Buffer.byteLength(data, "base64");
-  return Math.ceil(bytes / BYTES_PER_SOUND_TOKEN[format === "wav" ? "wav" : "other"]);
+  return Math.ceil(bytes / BYTES_PER_AUDIO_TOKEN[format === "wav" ? "wav" : "other"]);
 }
 
 function readBytes(value: unknown, depth: number): number {
-  // an array of numbers is a text as tokens
+  // numbers are token ids
   if (typeof value === "number") return BYTES_PER_TOKEN;
   if (typeof value === "string" || depth === 0) return textBytes(value);
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + readBytes(item, depth - 1), 0);

@@ -8,7 +8,7 @@ export function isForm(contentType: string | undefined): boolean {
   return /^\s*multipart\/form-data\s*(;|$)/i.test(contentType ?? "");
 }
 
-/** Reads a request whose members are the fields of a form, beside files that are not read. */
+/** Reads model, stream and user from form fields; files are not read. */
 export function readFormRequest(body: Buffer): ModelRequest {
   const model = fieldOf(body, "model");
   const stream = fieldOf(body, "stream") === "true";
@@ -22,7 +22,7 @@ export function readFormRequest(body: Buffer): ModelRequest {
   };
 }
 
-/** A short field of a form; undefined if there is none. Its name stands quoted or, as HTTP allows, bare. */
+/** Returns a short form field, its name quoted or bare; `undefined` if absent. */
 function fieldOf(body: Buffer, name: string): string | undefined {
   for (const written of [`name="${name}"`, `name=${name}\r\n`]) {
     const at = body.indexOf(written);

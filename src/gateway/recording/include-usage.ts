@@ -4,9 +4,8 @@ import { isJsonObject } from "../../shared/json.ts";
 const ASK = '"include_usage":true';
 
 /**
- * Asks for the usage of a streamed completion with the smallest edit of the original bytes: every other byte stays as the
- * client wrote it. `parsed` is the same body, parsed. Errors: undefined if the client already asks, or sends something
- * invalid.
+ * Sets `stream_options.include_usage` in the raw body; every other byte stays unchanged. `parsed` is the parsed body.
+ * Returns `undefined` if the client already sets it or the value is invalid.
  */
 export function injectIncludeUsage(
   body: Buffer,
@@ -41,8 +40,8 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 
 /**
- * The position of a member's value in the object at `open`; the last one of that name, as parsers choose. The bytes must
- * be well-formed JSON.
+ * Returns the span of a member's value in the object at `open`; the last of equal names, as parsers choose. Requires
+ * well-formed JSON.
  */
 function lastMember(json: Buffer, open: number, name: string): Span | undefined {
   let found: Span | undefined;

@@ -1,11 +1,11 @@
 import { unreadModelRequest, type ModelRequest } from "./model-request.ts";
 
-type Facts = Omit<ModelRequest, "inputs" | "asking"> & { readonly hasInputs: boolean };
+type Facts = Omit<ModelRequest, "inputs" | "withIncludeUsage"> & { readonly hasInputs: boolean };
 
-/** Of many long streams at once, the bodies are kept as bytes alone. */
+/** Inputs of larger bodies are parsed again when needed, to bound memory per open stream. */
 const MAX_HELD_BYTES = 64 * 1024;
 
-/** The request of a completion, read when it is first asked for; large inputs are read again each time. */
+/** Model request, parsed on first use. */
 export class LazyRequest {
   readonly #read: () => ModelRequest;
   #facts: Facts | undefined;
@@ -17,12 +17,12 @@ export class LazyRequest {
 
   get facts(): Facts {
     if (this.#facts !== undefined) return this.#facts;
-    const { inputs, asking: _, ...facts } = this.#read();
+    const { inputs, withIncludeUsage: _, ...facts } = this.#read();
     if (facts.bytes <= MAX_HELD_BYTES) this.#held = inputs;
     return (this.#facts = { ...facts, hasInputs: inputs !== undefined });
   }
 
-  /** Undefined: they cannot be read, or are too large to be stored. */
+  /** Returns the inputs; `undefined` if unreadable or too large to store. */
   inputs(): ModelRequest["inputs"] {
     return this.facts.hasInputs ? (this.#held ?? this.#read().inputs) : undefined;
   }

@@ -4,38 +4,38 @@ import { JsonSize } from "../../shared/json-size.ts";
 import { injectIncludeUsage } from "./include-usage.ts";
 import { promptBytes } from "./estimate.ts";
 
-/** The parts of a request that accounting needs. */
+/** Request members needed for accounting. */
 export interface ModelRequest {
-  /** Length of the body; 0: unknown. */
+  /** Body length in bytes; 0 if unknown. */
   readonly bytes: number;
   readonly model: string | undefined;
   readonly stream: boolean;
-  /** What a model reads of it, as bytes of text; undefined if the body could not be read. */
+  /** Prompt size in bytes of text; `undefined` if the body could not be read. */
   readonly promptBytes: number | undefined;
-  /** The parsed body; undefined if it could not be read, or is too large or too deep to store. */
+  /** Parsed body; `undefined` if unreadable, too large or too deep to store. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
-  /** Whom it is for, if it says so. */
+  /** End user named by the request. */
   readonly userId: string | undefined;
-  /** The body with a request for usage added; undefined if it can be relayed unchanged. */
-  readonly asking: Buffer | undefined;
+  /** Body with `include_usage` added; `undefined` if it can be relayed unchanged. */
+  readonly withIncludeUsage: Buffer | undefined;
 }
 
-/** Larger bodies are read, but not stored. */
+/** Larger bodies are parsed, but not stored. */
 const MAX_INPUT_BYTES = 1024 * 1024;
 /** Keeping all digits of 64-bit integers costs a microsecond per value, so larger bodies are parsed with doubles. */
 const MAX_EXACT_BYTES = 64 * 1024;
 
-/** More values and keys than this are relayed unread: reading them would hold up all others, for 70 ms at worst. */
+/** Bodies with more values and keys are relayed unparsed: parsing would block the event loop for over 70 ms. */
 const MAX_VALUES = 150_000;
-/** Shorter bodies cannot have many. */
+/** Shorter bodies are not counted. */
 const UNCOUNTED_BYTES = 64 * 1024;
 
-/** False if a body surely does not ask for a stream: it contains neither the key nor an escape that could spell it. */
+/** False if a body cannot request a stream: it contains neither the key nor an escape that could spell it. */
 export function mayStream(body: Buffer): boolean {
   return body.includes("stream") || body.includes(String.raw`\u`);
 }
 
-/** Reads a request of a model. `asks`: whether its door reports usage of streams only if asked. The upstream rejects a body that is not JSON. Cost: 10 ms per megabyte, rarely more. */
+/** Parses a model request. `asks`: the endpoint reports stream usage only on request. Cost: about 10 ms per MB. */
 export function readModelRequest(body: Buffer, asks = true): ModelRequest {
   if (body.length > UNCOUNTED_BYTES && hasTooManyValues(body)) return unreadModelRequest(body.length);
   try {
@@ -50,7 +50,7 @@ export function readModelRequest(body: Buffer, asks = true): ModelRequest {
       promptBytes: promptBytes(parsed),
       inputs: body.length <= MAX_INPUT_BYTES && !isTooDeep(parsed) ? parsed : undefined,
       userId: userOf(parsed),
-      asking: stream && asks ? injectIncludeUsage(body, parsed) : undefined,
+      withIncludeUsage: stream && asks ? injectIncludeUsage(body, parsed) : undefined,
     };
   } catch {
     return unreadModelRequest(body.length);
@@ -77,7 +77,7 @@ function hasTooManyValues(body: Buffer): boolean {
   return size.count > MAX_VALUES;
 }
 
-/** Represents a body that is too large, or compressed, and so is relayed unread. */
+/** Returns the request of a body that is not parsed: too large, compressed or invalid. */
 export function unreadModelRequest(bytes: number): ModelRequest {
   return {
     bytes,
@@ -86,6 +86,6 @@ export function unreadModelRequest(bytes: number): ModelRequest {
     promptBytes: undefined,
     inputs: undefined,
     userId: undefined,
-    asking: undefined,
+    withIncludeUsage: undefined,
   };
 }

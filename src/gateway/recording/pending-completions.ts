@@ -7,24 +7,24 @@ import type { EndedCompletion } from "./recorded-completion.ts";
 export interface Pending {
   readonly project: Project;
   completion: EndedCompletion;
-  /** Of what was asked and said. */
+  /** Size of inputs and output. */
   readonly bytes: number;
   queuedAtMs: number;
-  /** What it asked and said is no longer part of it. */
+  /** Inputs and output were dropped; counts remain. */
   isBare?: boolean;
-  /** A killed process has left it. */
-  readonly left: "finished" | "cut" | undefined;
+  /** Recovered from the journal of a killed process. */
+  readonly orphaned: "finished" | "cut" | undefined;
 }
 
-/** What a key may have while nobody else has anything. */
+/** Limits of pending key on an otherwise idle queue. */
 export interface PendingLimits {
   readonly maxPendingCalls: number;
   readonly maxPendingBytes: number;
 }
 
 /**
- * The completions that wait in memory, or are being written. Places are divided among projects first and keys second, and so
- * are the turns: whoever floods it takes no place of the others, and they do not wait behind it.
+ * Completions in memory, waiting or being written. Capacity and turns are divided among projects first and keys second, so
+ * a flood from pending key neither displaces nor delays others.
  */
 export class PendingCompletions {
   readonly #queue = new FairQueue<Pending>();
@@ -37,7 +37,7 @@ export class PendingCompletions {
     this.#bytes = new Allocations(Math.ceil(maxPendingBytes / SINGLE_KEY_SHARE));
   }
 
-  /** With those that are being written. */
+  /** Includes completions being written. */
   get size(): number {
     return this.#all.size;
   }
@@ -50,28 +50,28 @@ export class PendingCompletions {
     return this.#queue.size;
   }
 
-  /** False: it has no place for it. */
-  tryAdd(one: Pending): boolean {
-    const tenant = tenantOf(one);
-    if (!this.hasPlace(tenant) || !isThere(this.#bytes, tenant, one.bytes)) return false;
-    this.add(one);
+  /** Adds a completion; false if its tenant has no capacity orphaned. */
+  tryAdd(pending: Pending): boolean {
+    const tenant = tenantOf(pending);
+    if (!this.hasCapacity(tenant) || !hasCapacityFor(this.#bytes, tenant, pending.bytes)) return false;
+    this.add(pending);
     return true;
   }
 
-  /** Whether one more may wait, however little of it. */
-  hasPlace(tenant: Tenant): boolean {
-    return isThere(this.#calls, tenant, 1);
+  /** True if the tenant may queue pending more completion of any size. */
+  hasCapacity(tenant: Tenant): boolean {
+    return hasCapacityFor(this.#calls, tenant, 1);
   }
 
-  /** Whether it has a place for it or not. */
-  add(one: Pending): void {
-    this.#all.add(one);
-    this.#calls.add(tenantOf(one), 1);
-    this.#bytes.add(tenantOf(one), one.bytes);
-    this.#wait(one);
+  /** Adds a completion regardless of capacity. */
+  add(pending: Pending): void {
+    this.#all.add(pending);
+    this.#calls.add(tenantOf(pending), 1);
+    this.#bytes.add(tenantOf(pending), pending.bytes);
+    this.#wait(pending);
   }
 
-  /** Those whose turn it is. They keep their places. */
+  /** Dequeues up to `most` completions in fair order. They count against capacity until `putBack`. */
   take(most: number): Pending[] {
     const taken: Pending[] = [];
     while (taken.length < most) {
@@ -82,25 +82,25 @@ export class PendingCompletions {
     return taken;
   }
 
-  /** Of those taken, some wait again, behind the others of their keys, which the store may take; the rest leave. */
+  /** Requeues `waiting` behind other completions of their keys and releases the rest of `taken`. */
   putBack(taken: readonly Pending[], waiting: readonly Pending[]): void {
-    for (const one of waiting) this.#wait(one);
+    for (const pending of waiting) this.#wait(pending);
     const stays = new Set(waiting);
-    for (const one of taken) {
-      if (stays.has(one)) continue;
-      this.#all.delete(one);
-      this.#calls.remove(tenantOf(one), 1);
-      this.#bytes.remove(tenantOf(one), one.bytes);
+    for (const pending of taken) {
+      if (stays.has(pending)) continue;
+      this.#all.delete(pending);
+      this.#calls.remove(tenantOf(pending), 1);
+      this.#bytes.remove(tenantOf(pending), pending.bytes);
     }
   }
 
-  #wait(one: Pending): void {
-    this.#queue.push({ tenant: tenantOf(one), cost: 1, value: one });
+  #wait(pending: Pending): void {
+    this.#queue.push({ tenant: tenantOf(pending), cost: 1, value: pending });
   }
 }
 
-function isThere(places: Allocations, tenant: Tenant, amount: number): boolean {
-  return places.fits(amount) && places.leavesHeadroom(tenant, amount);
+function hasCapacityFor(allocations: Allocations, tenant: Tenant, amount: number): boolean {
+  return allocations.fits(amount) && allocations.leavesHeadroom(tenant, amount);
 }
 
 function tenantOf({ project, completion }: Pending): Tenant {

@@ -15,59 +15,59 @@ import {
   type RecordedCompletion,
 } from "./recorded-completion.ts";
 
-/** The destination of recorded completions: the same writer as for every other call. */
+/** Store of recorded completions. */
 export interface CompletionStore {
-  /** Resolves when the completion is durable. Must be safe to repeat. Errors: `StorageError`. */
+  /** Resolves when the completion is durable. Must be idempotent. Throws `StorageError`. */
   write(project: Project, completion: RecordedCompletion): Promise<void>;
-  /** The ids of those calls that are stored. */
+  /** Returns the ids of the stored calls among `calls`. */
   findStored(calls: readonly { project: Project; callId: string }[]): Promise<ReadonlySet<string>>;
 }
 
 export interface RecorderOptions extends PendingLimits {
   readonly store: CompletionStore;
-  /** Throws if the store has no room for more. */
+  /** Throws if the store is full. */
   readonly admit?: () => void;
-  /** Undefined: what is not stored is lost with the process. */
+  /** Undefined: unstored completions are lost with the process. */
   readonly journal: Journal | undefined;
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
 }
 
 export interface RecorderCounts {
-  /** Completions that are not stored yet. */
+  /** Completions not yet stored. */
   readonly pending: number;
   readonly recorded: number;
   readonly dropped: number;
-  /** Of the recorded ones, those that a killed process had left: after their end, or cut by it. */
-  readonly recovered: Readonly<Record<Left, number>>;
-  /** Completions that the journal did not take when they ended. */
+  /** Recorded completions of killed processes: finished, or cut by the kill. */
+  readonly recovered: Readonly<Record<NonNullable<Pending["orphaned"]>, number>>;
+  /** Completions the journal rejected at their end. */
   readonly unjournaled: number;
 }
 
-type Left = NonNullable<Pending["left"]>;
-
 const MAX_BATCH = 200;
-/** Of completions that are read back from the journal at once. */
+/** Limit of completions read back from the journal at once. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
 const MAX_RETRY_DELAY_MS = 5000;
-/** From the start of one batch to the next that is not full. A batch costs the store about as much with one completion. */
+/** Minimum interval between partial batches. A batch costs the store about the same for one completion as for many. */
 const BATCH_INTERVAL_MS = 100;
-/** A completion that the store itself refuses for this long, and then its counts, is given up; for a store that is away all wait. */
-const MAX_REFUSED_MS = 15 * 60_000;
+/**
+ * A completion is dropped after the store has rejected it, and then its counts alone, for this long. Outages do not count.
+ */
+const MAX_REJECTED_MS = 15 * 60_000;
 
 /**
- * Records completions without ever making the relay wait for the store. A completion is in the journal and in a queue, or
- * in the journal alone while the queue is full. Where neither has room for it, what was asked and said gives way: the
- * counts of what has been relayed are always taken, and `admit` says no before there could be too many.
+ * Records completions without making the relay wait for the store. A completion is in the journal and in a queue, or only
+ * in the journal while the queue is full. If neither has capacity, inputs and output are dropped: counts of relayed
+ * completions are always accepted, and `admit` rejects new requests before there are too many.
  */
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #journal: CompletionJournal;
-  readonly #readings = new Readings((error) => this.#drops.add(1, "it could not be read", error));
-  readonly #rest = new Rest();
-  /** The ids of completions that a killed process has left, and that are not stored yet. */
-  readonly #left: Set<string>;
-  /** The ids of those that are in the journal alone. */
+  readonly #openReads = new OpenReads((error) => this.#drops.add(1, "the response could not be read", error));
+  readonly #pause = new Pause();
+  /** Record ids from a killed process, not yet stored. */
+  readonly #orphans: Set<string>;
+  /** Record ids that are only in the journal. */
   #journaled: string[];
   #pending: PendingCompletions;
   #recorded = 0;
@@ -76,41 +76,44 @@ export class Recorder {
   #running: Promise<void> | undefined;
   #draining = false;
 
-  /** Begins to record what a killed process has left. */
+  /** Starts recording completions orphaned by a killed process. */
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#drops = new DropCounter(options.logger);
     this.#pending = new PendingCompletions(options);
     this.#journal = new CompletionJournal(options.journal);
-    this.#journaled = this.#journal.left();
-    this.#left = new Set(this.#journaled);
-    if (this.#left.size > 0) this.#running = this.#run();
+    this.#journaled = this.#journal.orphaned();
+    this.#orphans = new Set(this.#journaled);
+    if (this.#orphans.size > 0) this.#running = this.#run();
   }
 
-  /** Notes a completion that has been sent: if the process is killed before its end, it is recorded as it is given here. */
+  /** Journals a sent completion; recorded in this form if the process is killed before its end. */
   start(project: Project, started: () => RecordedCompletion): void {
     try {
       this.#journal.start(project, started);
     } catch (error) {
-      this.#options.logger.error({ err: error }, "the start of a completion could not be journaled");
+      this.#options.logger.error({ err: error }, "completion start not journaled");
     }
   }
 
-  /** To be called before a completion is paid for. Errors: service_overloaded or the store's, if nothing more could be recorded. */
+  /**
+   * Call before the upstream is billed. Throws service_overloaded, or the store's error, if another completion could not be
+   * recorded.
+   */
   admit(tenant: Tenant): void {
     this.#options.admit?.();
-    if (this.#journal.takes || this.#pending.hasPlace(tenant)) return;
+    if (this.#journal.isWritable || this.#pending.hasCapacity(tenant)) return;
     const wait = { retryAfterSeconds: 5 };
-    throw new AppError("service_overloaded", "Too many completions wait to be recorded.", wait);
+    throw new AppError("service_overloaded", "Too many completions are waiting to be recorded.", wait);
   }
 
   /**
-   * Queues a completion of about `bytes` bytes; without room for what was asked and said, its counts alone. When it
-   * returns, the end of the process does not lose it.
+   * Queues a completion of about `bytes` bytes, or only its counts if capacity is short. After it returns, the end of the
+   * process does not lose the completion.
    */
   record(project: Project, completion: EndedCompletion, bytes: number): void {
     const isJournaled = this.#journal.end(project, completion);
-    const one = { project, completion, bytes, queuedAtMs: this.#options.clock.now(), left: undefined };
+    const one = { project, completion, bytes, queuedAtMs: this.#options.clock.now(), orphaned: undefined };
     const isPending = this.#pending.tryAdd(one);
     if (!isPending && isJournaled) this.#journaled.push(recordIdOf(completion));
     else if (!isPending) {
@@ -120,25 +123,31 @@ export class Recorder {
     this.#running ??= this.#run();
   }
 
-  /** Tracks a completion that has ended but is still being read: a stop waits for it. */
+  /** Tracks an ended completion whose response is still being decompressed; `drain` waits for it. */
   expect(reading: Promise<void>): void {
-    this.#readings.add(reading);
+    this.#openReads.add(reading);
   }
 
-  /** Resolves when all completions are durable. After `timeoutMs`, the journal keeps the rest; what it lacks is dropped. */
+  /**
+   * Resolves when all completions are durable. After `timeoutMs`, the rest stays in the journal; completions missing there
+   * are dropped.
+   */
   async drain(timeoutMs: number): Promise<void> {
     this.#draining = true;
-    this.#rest.end();
+    this.#pause.end();
     const deadline = Promise.withResolvers<void>();
     const timer = setTimeout(deadline.resolve, timeoutMs);
-    await Promise.race([this.#readings.over().then(() => this.#running), deadline.promise]);
+    await Promise.race([this.#openReads.over().then(() => this.#running), deadline.promise]);
     clearTimeout(timer);
     const lost = this.#pending.all().filter((one) => !this.#journal.has(recordIdOf(one.completion)));
     const kept = this.counts().pending - lost.length;
-    this.#drops.add(lost.length, "the store did not take them before the end");
+    this.#drops.add(lost.length, "not stored before shutdown");
     this.#drops.end();
     if (kept > 0)
-      this.#options.logger.warn({ count: kept }, "completions are left in the journal to the next start");
+      this.#options.logger.warn(
+        { count: kept },
+        "unstored completions kept in the journal for the next start",
+      );
     this.#pending = new PendingCompletions(this.#options);
     this.#journaled = [];
     this.#draining = false;
@@ -150,7 +159,7 @@ export class Recorder {
       recorded: this.#recorded,
       dropped: this.#drops.total,
       recovered: this.#recovered,
-      unjournaled: this.#journal.missed,
+      unjournaled: this.#journal.rejected,
     };
   }
 
@@ -159,24 +168,24 @@ export class Recorder {
     while (this.#pending.waiting + this.#journaled.length > 0) {
       const begunMs = performance.now();
       if (!(await this.#recordBatch())) {
-        await this.#rest.take(this.#draining ? 100 : delayMs);
+        await this.#pause.wait(this.#draining ? 100 : delayMs);
         delayMs = Math.min(delayMs * 2, MAX_RETRY_DELAY_MS);
         continue;
       }
       delayMs = 100;
       const restMs = begunMs + BATCH_INTERVAL_MS - performance.now();
       const isMore = this.#pending.waiting >= MAX_BATCH || this.#journaled.length > 0;
-      if (restMs > 0 && !isMore && !this.#draining) await this.#rest.take(restMs);
+      if (restMs > 0 && !isMore && !this.#draining) await this.#pause.wait(restMs);
     }
     this.#running = undefined;
   }
 
-  /** False: the store takes none. */
+  /** Returns false if the store accepts no completion. */
   async #recordBatch(): Promise<boolean> {
     try {
       if (this.#journaled.length > 0) await this.#readBack();
     } catch (error) {
-      this.#options.logger.warn({ err: error }, "completions in the journal wait for the store");
+      this.#options.logger.warn({ err: error }, "journaled completions waiting for the store");
       return false;
     }
     const pending = this.#pending;
@@ -184,11 +193,11 @@ export class Recorder {
     const waiting = await this.#write(batch);
     pending.putBack(batch, waiting);
     if (waiting.length === 0 || waiting.length < batch.length) return true;
-    this.#options.logger.warn({ count: waiting.length }, "completions wait for the store");
+    this.#options.logger.warn({ count: waiting.length }, "completions waiting for the store");
     return false;
   }
 
-  /** Returns those that are to be written again. */
+  /** Returns the completions to retry. */
   async #write(batch: readonly Pending[]): Promise<readonly Pending[]> {
     const { store, clock } = this.#options;
     const results = await Promise.allSettled(
@@ -200,9 +209,9 @@ export class Recorder {
     const waiting = batch.filter((one, index) => {
       const result = results[index]!;
       if (result.status === "fulfilled") return false;
-      const isOld = clock.now() - one.queuedAtMs >= MAX_REFUSED_MS;
+      const isOld = clock.now() - one.queuedAtMs >= MAX_REJECTED_MS;
       if (!isOld || !isRefusal(result.reason)) return true;
-      // it may be for what was asked and said
+      // the inputs or output may be the cause
       if (one.isBare) return false;
       [one.completion, one.isBare] = [withoutContent(one.completion), true];
       one.queuedAtMs = clock.now();
@@ -210,15 +219,15 @@ export class Recorder {
     });
     const over = batch.filter((one) => !waiting.includes(one));
     this.#recorded += batch.length - failed.length;
-    for (const { left } of over.filter((one) => !failed.includes(one))) {
-      if (left !== undefined) this.#recovered[left]++;
+    for (const { orphaned } of over.filter((one) => !failed.includes(one))) {
+      if (orphaned !== undefined) this.#recovered[orphaned]++;
     }
-    this.#drops.add(failed.length - waiting.length, "refused by the store");
+    this.#drops.add(failed.length - waiting.length, "rejected by the store");
     this.#forget(over.map(({ completion }) => recordIdOf(completion)));
     return waiting;
   }
 
-  /** Fills the queue from the journal. Errors: the store's. */
+  /** Fills the queue from the journal. Throws the store's errors. */
   async #readBack(): Promise<void> {
     const read: JournaledCompletion[] = [];
     let count = 0;
@@ -230,40 +239,37 @@ export class Recorder {
       bytes += one?.bytes ?? 0;
       if (one !== undefined) read.push(one);
     }
-    // the end of one that seems cut may have been stored, though the journal could not take it
+    // a completion that looks cut may be stored: the journal may have rejected its end
     const cut = read.filter(({ isCut }) => isCut);
     const stored = cut.length === 0 ? new Set<string>() : await this.#options.store.findStored(cut);
     const queued = read.filter(({ callId }) => !stored.has(callId));
-    for (const { project, completion, bytes: size, isCut, isLeft } of queued) {
-      const left = isLeft ? (isCut ? "cut" : "finished") : undefined;
+    for (const { project, completion, bytes: size, isCut, isOrphaned } of queued) {
+      const orphaned = isOrphaned ? (isCut ? "cut" : "finished") : undefined;
       const { inputs, ...others } = completion;
       const ended = { ...others, readInputs: () => inputs };
       const queuedAtMs = this.#options.clock.now();
-      this.#pending.add({ project, completion: ended, bytes: size, queuedAtMs, left });
+      this.#pending.add({ project, completion: ended, bytes: size, queuedAtMs, orphaned });
     }
     this.#drops.add(count - read.length, "the journal could not be read");
     const ids = new Set(queued.map(({ completion }) => recordIdOf(completion)));
     this.#forget(this.#journaled.splice(0, count).filter((callId) => !ids.has(callId)));
   }
 
-  /** They are stored, or given up. */
+  /** Removes stored and dropped completions from the journal. */
   #forget(callIds: readonly string[]): void {
     this.#journal.remove(callIds);
-    const wasLeft = callIds.filter((callId) => this.#left.delete(callId));
-    if (wasLeft.length > 0 && this.#left.size === 0) {
-      this.#options.logger.warn(
-        this.#recovered,
-        "the completions that a killed process had left are recorded",
-      );
+    const wereOrphans = callIds.filter((callId) => this.#orphans.delete(callId));
+    if (wereOrphans.length > 0 && this.#orphans.size === 0) {
+      this.#options.logger.warn(this.#recovered, "completions of a killed process recorded");
     }
   }
 }
 
-/** A pause between two batches, which a drain ends early. */
-class Rest {
+/** Pause between two batches, which a drain ends early. */
+class Pause {
   #end: (() => void) | undefined;
 
-  take(ms: number): Promise<void> {
+  wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       this.#end = resolve;
       setTimeout(resolve, ms);
@@ -275,8 +281,8 @@ class Rest {
   }
 }
 
-/** Completions that are still being read. */
-class Readings {
+/** Responses still being decompressed. */
+class OpenReads {
   readonly #open = new Set<Promise<void>>();
   readonly #onFailure: (error: unknown) => void;
 

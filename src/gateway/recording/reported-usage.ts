@@ -6,63 +6,62 @@ import { ByteBudget, toJson, type CapturedValue } from "./byte-budget.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a provider counted, and how complete that is. */
+/** Provider's usage count and its completeness. */
 export type CountedUsage =
   | { readonly basis: "exact" | "partial"; readonly usage: Json }
   | { readonly basis: "none" };
 
-/** Where in a response a usage was. */
+/** Position of a usage report in a response. */
 export interface UsageReport {
-  /** The choice that the event is about, if it is about one only: servers that count as they go count it alone. */
+  /** Choice of the event, if it has exactly one: servers with running counts count that choice alone. */
   readonly choice: number | undefined;
-  /** Everything that has begun has ended, and the event contains nothing else. */
-  readonly isLastWord: boolean;
-  /** Bytes of text that the model has written up to here. */
+  /** All choices have ended, and the event contains nothing else. */
+  readonly isFinal: boolean;
+  /** Text generated so far, in bytes. */
   readonly textBytes: number;
 }
 
-/** How a response ended. */
+/** End state of a response. */
 export interface Ending {
   readonly isComplete: boolean;
   readonly textBytes: number;
-  /** What the model read, as bytes of text. */
+  /** Prompt size in bytes of text. */
   readonly promptBytes: number;
 }
 
-/** More usage is not kept. */
+/** Limit of captured usage. */
 const MAX_USAGE_BYTES = 64 * 1024;
 
 /**
- * What a provider reports of the usage of one response, in one event or in several. The last positive value of each
- * member holds: zeros stand for what is not known yet. `exact`: both counts are there, nothing was written after
- * them, and they can be true.
+ * Usage reported in one or several events. The last positive value of each member wins, because zero means unknown.
+ * `exact`: both counts are present and credible, and no text follows them.
  */
 export class ReportedUsage {
   readonly #usage = new Map<string, CapturedValue>();
   readonly #assembler = new Assembler(new ByteBudget(MAX_USAGE_BYTES));
-  /** The completion tokens of each choice, since the last count of all. */
+  /** Completion tokens by choice, since the last count of all choices. */
   readonly #byChoice = new Map<number, number>();
   #textAtCount = 0;
-  #textAtLastWord: number | undefined;
+  #textAtFinal: number | undefined;
 
-  /** What was reported so far; undefined if nothing was. */
+  /** Usage reported so far; `undefined` if none. */
   get reported(): Json | undefined {
     return this.#usage.size === 0 ? undefined : (toJson(this.#usage) as Json);
   }
 
-  add(usage: Json, { choice, isLastWord, textBytes }: UsageReport): void {
+  add(usage: Json, { choice, isFinal, textBytes }: UsageReport): void {
     if (isTooDeep(usage)) return;
     const credible = onlyCredible(usage);
     this.#assembler.update(this.#usage, credible);
     const { promptTokens, completionTokens } = readEntry(credible);
-    if (isLastWord && promptTokens + completionTokens > 0) this.#textAtLastWord = textBytes;
+    if (isFinal && promptTokens + completionTokens > 0) this.#textAtFinal = textBytes;
     if (completionTokens === 0) return;
     this.#textAtCount = textBytes;
     if (choice === undefined) this.#byChoice.clear();
     else this.#byChoice.set(choice, completionTokens);
   }
 
-  /** The count of the whole response. What the provider left out of it is estimated. */
+  /** Returns the usage of the whole response; estimates what the provider did not count. */
   count({ isComplete, textBytes, promptBytes }: Ending): CountedUsage {
     const reported = this.reported ?? {};
     const read = readEntry(reported);
@@ -72,10 +71,10 @@ export class ReportedUsage {
 
     const isPromptCounted = prompted > 0 || promptBytes === 0;
     const uncountedBytes = counted === 0 ? textBytes : textBytes - this.#textAtCount;
-    const isLastWord = isComplete || this.#textAtLastWord === textBytes;
+    const isFinal = isComplete || this.#textAtFinal === textBytes;
     const promptTokens = isPromptCounted ? read.promptTokens : estimateTokens(promptBytes);
     const completionTokens = counted + estimateTokens(uncountedBytes);
-    const isExact = isPromptCounted && uncountedBytes === 0 && isLastWord && this.#byChoice.size < 2;
+    const isExact = isPromptCounted && uncountedBytes === 0 && isFinal && this.#byChoice.size < 2;
     const sum = promptTokens + completionTokens;
     if (isExact) {
       return {
@@ -99,10 +98,10 @@ function sumOf(counts: ReadonlyMap<number, number>): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** Names of counts of tokens, as `completion_tokens`, `cached_tokens` or `promptTokenCount`. */
+/** Token count members, such as `completion_tokens` or `promptTokenCount`. */
 const TOKENS = /.tokens$|token_?count$/i;
 
-/** The members that can be true. What counts tokens must be a count; no number at all is beyond 2^53. */
+/** Returns the credible members: token counts must be counts, and no number exceeds 2^53. */
 export function onlyCredible(usage: Json): Json {
   return Object.fromEntries(
     Object.entries(usage).flatMap(([name, value]) => {
@@ -113,7 +112,7 @@ export function onlyCredible(usage: Json): Json {
   );
 }
 
-/** Some servers write counts as strings. */
+/** True for a count; some servers send strings. */
 function isCount(value: unknown): boolean {
   const number = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isSafeInteger(number) && number >= 0;

@@ -3,12 +3,12 @@ import type { CallEvent } from "../../calls/events/call-event.ts";
 import { hourOf } from "../../shared/instant.ts";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
-import { noteId } from "../responses/response-id.ts";
+import { responseKeyName } from "../responses/response-id.ts";
 import { completionEvent, endOfResponse } from "./completion-call.ts";
 import type { RecordedCompletion } from "./recorded-completion.ts";
 
-/** The parts to write for a completion, once the note of its response is durable. Errors: `StorageError`. */
-export async function partsOfCompletion(
+/** Returns the call events of a completion, after indexing its response id durably. Throws `StorageError`. */
+export async function eventsOfCompletion(
   project: Project,
   completion: RecordedCompletion,
   calls: NamedCalls,
@@ -16,14 +16,14 @@ export async function partsOfCompletion(
   const { response, traceId, startedAtMs } = completion;
   if (response === undefined) return [completionEvent(completion)];
   if (response.sighting === "known") return [endOfResponse(completion)];
-  const name = { project, name: noteId(response.upstream, response.id) };
+  const name = { project, name: responseKeyName(response.upstream, response.id) };
   if (response.sighting === undefined) {
     await calls.note(name, { traceId, hour: hourOf(startedAtMs * 1000) });
     return [completionEvent(completion)];
   }
   const call = await calls.find(name, response.id);
   if (call === undefined) {
-    // what was made elsewhere and used nothing is no call of this project
+    // a response created elsewhere without usage is not recorded
     return Object.keys(completion.summary.usage).length === 0 ? [] : [completionEvent(completion)];
   }
   if (call.hasEnded) return [];

@@ -1,23 +1,23 @@
 import type { Transform } from "node:stream";
 import zlib, { constants } from "node:zlib";
 
-/** Limits the input that waits for decompression: it must not slow the response down. */
+/** Decompression stops with more queued input, because it must not slow the response down. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
-/** Decompresses a copy of a response as it passes. A broken or cut response is read as far as possible. */
+/** Streaming decompressor of a response copy. Decodes broken and cut responses as far as possible. */
 export interface ResponseDecoder {
   write(chunk: Buffer): void;
-  /** Resolves when everything that could be decompressed has been passed on; undefined if it has been. */
+  /** Resolves when all decompressed bytes have been emitted; `undefined` if they already were. */
   end(): Promise<void> | undefined;
-  /** Some of it could not be decompressed. */
+  /** Some input could not be decompressed. */
   readonly failed: boolean;
-  /** Nothing is passed on until `resume`. */
+  /** Emits noop until `resume`. */
   pause(): void;
   resume(): void;
 }
 
-/** If the response is cut, each passes on everything before the cut. */
-const unpackers: ReadonlyMap<string, (first: Buffer) => Transform> = new Map([
+/** Decompressors by encoding; each emits everything before a cut. */
+const decompressors: ReadonlyMap<string, (first: Buffer) => Transform> = new Map([
   ["gzip", () => zlib.createGunzip({ finishFlush: constants.Z_SYNC_FLUSH })],
   ["x-gzip", () => zlib.createGunzip({ finishFlush: constants.Z_SYNC_FLUSH })],
   ["deflate", inflater],
@@ -28,28 +28,27 @@ const unpackers: ReadonlyMap<string, (first: Buffer) => Transform> = new Map([
     : []),
 ]);
 
-/** Some servers send raw deflate, without the zlib header that the name implies. */
+/** Opens zlib or raw deflate: some servers omit the zlib header. */
 function inflater(first: Buffer): Transform {
   const options = { finishFlush: constants.Z_SYNC_FLUSH };
   return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate(options) : zlib.createInflateRaw(options);
 }
 
-/** `onData` gets the plain bytes. Undefined if one of the encodings is unknown. */
+/** Opens a decoder that passes plain bytes to `onData`; `undefined` for an unknown encoding. */
 export function openDecoder(
   encodings: readonly string[],
   onData: (plain: Buffer) => void,
 ): ResponseDecoder | undefined {
   const [outer, ...inner] = encodings.toReversed();
-  const nothing = (): undefined => undefined;
-  if (outer === undefined)
-    return { write: onData, end: nothing, failed: false, pause: nothing, resume: nothing };
-  const open = unpackers.get(outer);
+  const noop = (): undefined => undefined;
+  if (outer === undefined) return { write: onData, end: noop, failed: false, pause: noop, resume: noop };
+  const open = decompressors.get(outer);
   const next = openDecoder(inner.toReversed(), onData);
   if (open === undefined || next === undefined) return undefined;
-  return new Unpacking(open, next);
+  return new DecompressingStream(open, next);
 }
 
-class Unpacking implements ResponseDecoder {
+class DecompressingStream implements ResponseDecoder {
   readonly #open: (first: Buffer) => Transform;
   readonly #next: ResponseDecoder;
   readonly #over = Promise.withResolvers<void>();
@@ -103,7 +102,7 @@ class Unpacking implements ResponseDecoder {
   }
 }
 
-/** The encodings of a `Content-Encoding`, in the order of their application. */
+/** Parses `Content-Encoding`, in order of application. */
 export function encodingsOf(header: string | undefined): string[] {
   return (header ?? "")
     .toLowerCase()

@@ -6,27 +6,27 @@ import { SseSplitter } from "../stream/sse-splitter.ts";
 import { readBody, readEventData, type StreamEvent } from "../stream/stream-event.ts";
 import { encodingsOf, openDecoder, type ResponseDecoder } from "./response-decoder.ts";
 
-/** Responses and events up to this length are read in one piece. */
+/** Responses and events up to this length are parsed at once. */
 const MAX_HELD_BYTES = 64 * 1024;
 
-/** Reads a response as it passes. */
-interface Reading {
+/** Incremental reader of a response. */
+interface Reader {
   push(plain: Buffer): void;
   finish(): void;
 }
 
 /**
- * A copy of a response that passes unchanged: a completion that is not streamed, or events with an encoding or another
- * media type. The first byte shows its type; the headers may be wrong.
+ * Reads a copy of an unchanged response: a non-streamed completion, or events with an encoding or another media type. The
+ * first byte determines the format, because headers may be wrong.
  */
 export class ResponseTap {
   readonly #rules: CaptureRule;
   readonly #onEvent: (event: StreamEvent) => void;
   readonly #decoder: ResponseDecoder | undefined;
-  #reading: Reading | undefined;
+  #reader: Reader | undefined;
   #bytes = 0;
 
-  /** `onEvent` gets every event, or the whole response as one. */
+  /** Passes every event, or the whole response as one, to `onEvent`. */
   constructor(
     contentEncoding: string | undefined,
     rules: CaptureRule,
@@ -37,7 +37,7 @@ export class ResponseTap {
     this.#decoder = openDecoder(encodingsOf(contentEncoding), (plain) => this.#read(plain));
   }
 
-  /** Its length, decompressed if possible. */
+  /** Length in bytes, decompressed if possible. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -47,58 +47,58 @@ export class ResponseTap {
     else this.#decoder.write(chunk);
   }
 
-  /** Resolves when the response has been read. Undefined: it has been, as any that is not compressed. */
+  /** Resolves when the response has been read; `undefined` if it already was (uncompressed). */
   finish(): Promise<void> | undefined {
     const decoded = this.#decoder?.end();
-    if (decoded !== undefined) return decoded.then(() => this.#reading?.finish());
-    this.#reading?.finish();
+    if (decoded !== undefined) return decoded.then(() => this.#reader?.finish());
+    this.#reader?.finish();
     return undefined;
   }
 
   #read(plain: Buffer): void {
     this.#bytes += plain.length;
-    if (this.#reading !== undefined) return this.#reading.push(plain);
+    if (this.#reader !== undefined) return this.#reader.push(plain);
     const first = firstByte(plain);
     if (first === undefined) return;
-    this.#reading = readingOf(first.byte, this.#rules, this.#onEvent);
-    this.#reading.push(plain.subarray(first.at));
+    this.#reader = readerOf(first.byte, this.#rules, this.#onEvent);
+    this.#reader.push(plain.subarray(first.at));
   }
 }
 
-function readingOf(first: number, rules: CaptureRule, onEvent: (event: StreamEvent) => void): Reading {
-  if (isObject(first)) return jsonReading(rules, onEvent);
-  // of "data", "event", "id", "retry" and comments
-  return "deir:".includes(String.fromCharCode(first)) ? eventReading(rules, onEvent) : nothing;
+function readerOf(first: number, rules: CaptureRule, onEvent: (event: StreamEvent) => void): Reader {
+  if (isObject(first)) return jsonReader(rules, onEvent);
+  // first letters of "data", "event", "id", "retry" and comments
+  return "deir:".includes(String.fromCharCode(first)) ? eventReader(rules, onEvent) : nothing;
 }
 
-const nothing: Reading = { push: () => undefined, finish: () => undefined };
+const nothing: Reader = { push: () => undefined, finish: () => undefined };
 
-function jsonReading(rules: CaptureRule, onEvent: (event: StreamEvent) => void): Reading {
-  const sieve = new JsonProjector(rules);
-  // a small response is parsed whole, which takes a tenth of the time
+function jsonReader(rules: CaptureRule, onEvent: (event: StreamEvent) => void): Reader {
+  const projector = new JsonProjector(rules);
+  // parsing a small response at once takes a tenth of the time
   let held: Buffer[] | undefined = [];
   let heldBytes = 0;
-  const letGo = (): void => {
-    for (const part of held ?? []) sieve.push(part);
+  const flush = (): void => {
+    for (const part of held ?? []) projector.push(part);
     held = undefined;
   };
   return {
     push(plain) {
-      if (held === undefined) return sieve.push(plain);
+      if (held === undefined) return projector.push(plain);
       held.push(plain);
       heldBytes += plain.length;
-      return heldBytes > MAX_HELD_BYTES ? letGo() : undefined;
+      return heldBytes > MAX_HELD_BYTES ? flush() : undefined;
     },
     finish() {
       const whole = held && readBody(Buffer.concat(held).toString("utf8"));
       if (whole !== undefined) return onEvent(whole);
-      letGo();
-      return onEvent(readEventData(sieve.finish(), true));
+      flush();
+      return onEvent(readEventData(projector.finish(), true));
     },
   };
 }
 
-function eventReading(rules: CaptureRule, onEvent: (event: StreamEvent) => void): Reading {
+function eventReader(rules: CaptureRule, onEvent: (event: StreamEvent) => void): Reader {
   const splitter = new SseSplitter(MAX_HELD_BYTES);
   const events = new EventReader(rules);
   const read = (event: StreamEvent | undefined): void => {

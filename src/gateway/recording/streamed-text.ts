@@ -2,26 +2,26 @@ import { isJsonObject } from "../../shared/json.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Names of members that come in pieces to be joined, such as `content`, `reasoning_content`, `thinking_text`. */
-const IN_PIECES =
+/** Text members streamed in deltas, such as `content`, `reasoning_content`, `thinking_text`. */
+const STREAMED =
   /(?:^|_)(?:content|text|refusal|reasoning|thinking|thought|summary|transcript|arguments|input|data)$/;
 
-/** Those of most pieces, found faster. */
+/** Most frequent names, checked first. */
 const USUAL: ReadonlySet<string> = new Set(["content", "reasoning_content", "reasoning", "arguments"]);
 
-/** Whether the pieces of a member are joined. Of all others, the last value holds. */
+/** True if deltas of this member are concatenated; otherwise the last value wins. */
 export function isStreamedText(member: string): boolean {
-  return USUAL.has(member) || IN_PIECES.test(member);
+  return USUAL.has(member) || STREAMED.test(member);
 }
 
-/** Members of a message with text that the model wrote. */
+/** Message members with generated text. */
 const WRITTEN: ReadonlySet<string> = new Set(["content", "refusal", "tool_calls", "function_call", "audio"]);
-/** The same reasoning under several names: `reasoning`, `reasoning_content`, `reasoning_details`. */
+/** Reasoning members, which may repeat the same text: `reasoning`, `reasoning_content`, `reasoning_details`. */
 const REASONING = /^(?:reasoning|thinking|thought)/;
 /** Deeper text is not counted. */
 const MAX_DEPTH = 16;
 
-/** Bytes of text that the model wrote in a message, or in one delta of it. */
+/** Returns the generated text of a message or delta, in bytes. */
 export function writtenBytes(message: Json): number {
   let bytes = 0;
   let reasoned = 0;
@@ -41,7 +41,7 @@ function textBytes(value: unknown, member: string, depth: number): number {
   return Object.entries(value).reduce((sum, [name, inner]) => sum + textBytes(inner, name, depth - 1), 0);
 }
 
-/** The name of a tool is written too; the data of sound or of an image is not text. */
+/** True for generated text, including tool names; audio and image data do not count. */
 function isWritten(member: string): boolean {
   return member !== "data" && (member === "name" || isStreamedText(member));
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The trace of a completion, and its place in it. */
+/** Trace id and parent call id of a completion. */
 export interface TraceContext {
   readonly traceId: string;
   readonly parentId: string | null;
@@ -11,8 +11,8 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-
 const SANE_ID = /^[\w.:/+=@-]{1,256}$/;
 
 /**
- * Our own headers win over `traceparent`: a client that sends them knows its ids. Invalid ids are ignored, because
- * accounting never rejects a completion. Source: https://www.w3.org/TR/trace-context/
+ * Reads the trace context; `x-sumtree-*` headers override `traceparent`. Invalid ids are ignored, because accounting never
+ * rejects a completion. Source: https://www.w3.org/TR/trace-context/
  */
 export function readTraceContext(headers: IncomingHttpHeaders): TraceContext {
   const traceId = saneId(headers["x-sumtree-trace-id"]);

@@ -18,14 +18,14 @@ export interface UnmeteredOptions {
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly method: string;
-  /** Without its query. */
+  /** Without query. */
   readonly path: string;
 }
 
 const RECORD_BYTES = 2048;
 const MAX_PATH_LENGTH = 1024;
 
-/** Records that a request has passed whose use nobody measures. */
+/** Records an unmetered request as a call without usage. */
 export class UnmeteredRecording implements RelayObserver {
   readonly callId = gatewayId();
   readonly #options: UnmeteredOptions;
@@ -84,7 +84,7 @@ export class UnmeteredRecording implements RelayObserver {
           first_byte_ms: this.#firstByteMs,
           request_id: requestId,
           ...(this.#upstreamRequestId === undefined ? {} : { upstream_request_id: this.#upstreamRequestId }),
-          ...caller.marks,
+          ...caller.attributes,
         },
       },
       summary: { usage: {} },

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import type { Clock } from "../../shared/clock.ts";
 
-/** Why a completion is not recorded. `not_a_project`: the name has another form, such as OpenAI's own project ids. */
+/** Reason a completion is not recorded. `not_a_project`: not in `entity/project` form, such as OpenAI project ids. */
 export type UnrecordedReason = "no_project" | "not_a_project";
 
 export type ReportUnrecorded = (
@@ -13,11 +13,11 @@ export type ReportUnrecorded = (
 
 const LOG_INTERVAL_MS = 60_000;
 
-/** Tells of each completion that is relayed unrecorded: its client in a header, the operator in a metric and the log. */
+/** Reports each unrecorded completion: to its client in a header, to the operator in a metric and the log. */
 export function createUnrecorded(registry: Registry, clock: Clock): ReportUnrecorded {
   const relayed = new Counter({
     name: "sumtree_gateway_unrecorded_total",
-    help: "Completions relayed without being recorded",
+    help: "Completions relayed unrecorded, by reason",
     labelNames: ["reason"],
     registers: [registry],
   });
@@ -32,7 +32,7 @@ export function createUnrecorded(registry: Registry, clock: Clock): ReportUnreco
     nextLogMs = clock.now() + LOG_INTERVAL_MS;
     request.log.warn(
       { reason, key_id: request.grant.keyId, count: sinceLog },
-      "completions are not recorded: they name a project that cannot be one",
+      "completion not recorded: project is not entity/project",
     );
     sinceLog = 0;
   };

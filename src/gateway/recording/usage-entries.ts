@@ -8,11 +8,11 @@ export type Counted =
 export interface Served {
   readonly model: string;
   readonly provider: string | undefined;
-  /** As the response names it beside its usage. */
+  /** Service tier, if the response reports it outside the usage. */
   readonly tier: string | undefined;
 }
 
-/** The provider's usage by model, with the response's provider and tier. The request is one of the model that was asked. */
+/** Returns the provider's usage by model, with provider and tier. The request counts for the requested model. */
 export function usageEntries(
   counted: Counted,
   { model, provider, tier: named }: Served,

@@ -1,14 +1,14 @@
 import type { Api } from "../apis/model-api.ts";
 import type { Credential } from "./headers.ts";
 
-/** A key in the header where its API looks for it, else the user and password of the URL. */
+/** Builds the credential: the API key in its API's header, else user and password of the URL. */
 export function credentialOf(url: URL, apiKey: string | undefined, api: Api): Credential | undefined {
   if (api === "anthropic" && apiKey !== undefined) return { header: "x-api-key", value: apiKey };
   const value = authorizationOf(url, apiKey);
   return value === undefined ? undefined : { header: "authorization", value };
 }
 
-/** The credentials of an upstream, in the forms in which a response could quote them. */
+/** Returns the upstream's credentials in every form a response could quote. */
 export function upstreamSecrets({
   url,
   apiKey,

@@ -1,23 +1,23 @@
 import type { ServerResponse } from "node:http";
 
-/** With more unread bytes in front of the client, the upstream waits. */
+/** Backpressure threshold: the upstream pauses above it. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 const RESUME_BELOW_BYTES = MAX_UNREAD_BYTES / 2;
 
 export interface DownstreamListener {
-  /** The client left before the response was complete. */
+  /** The client disconnected before the response was complete. */
   onLeave(): void;
-  /** The client has read enough for the upstream to continue. */
+  /** The upstream may resume. */
   onDrain(): void;
-  /** The client is connected, but has read nothing for `stallMs`. */
+  /** The connected client has read nothing for `stallMs`. */
   onStall(): void;
-  /** Nothing more can be sent: the response is complete or aborted, or the client left. Called once, last. */
+  /** The response completed or was aborted, or the client disconnected. Called once, last. */
   onClose(): void;
 }
 
 /**
- * The client's side of a relay: a response that ends complete or visibly breaks. It alone decides when the upstream must
- * wait and how long a client may stall, from one number: the bytes that the connection has not taken.
+ * Client side of a relay: a response that either completes or visibly breaks. Backpressure and stall detection use one
+ * number, the bytes the connection has not accepted.
  */
 export class Downstream {
   readonly #response: ServerResponse;
@@ -32,7 +32,7 @@ export class Downstream {
     this.#stallMs = stallMs;
     this.#listener = listener;
     response.on("timeout", () => this.#onTimeout());
-    // a write while the client leaves; "close" follows
+    // a write to a disconnecting client; "close" follows
     response.on("error", () => undefined);
     // the request's "close" only means that its body has been read
     response.once("close", () => {
@@ -45,12 +45,12 @@ export class Downstream {
     return this.#response.destroyed || this.#response.socket?.destroyed === true;
   }
 
-  /** The client has not read what it was sent before. */
+  /** Backpressure: the client has unread bytes. */
   get isWaiting(): boolean {
     return this.#waiting;
   }
 
-  /** Sends the head with the first bytes of the body, or alone if there are none yet. */
+  /** Sends the headers with the first body bytes, or alone if there are none yet. */
   head(status: number, headers: Readonly<Record<string, string | string[]>>): void {
     const response = this.#response;
     response.writeHead(status, headers);
@@ -62,10 +62,10 @@ export class Downstream {
   write(bytes: Buffer): void {
     if (this.#response.destroyed) return;
     this.#unreadBytes += bytes.length;
-    this.#response.write(bytes, () => this.#took(bytes.length));
+    this.#response.write(bytes, () => this.#onFlushed(bytes.length));
   }
 
-  /** Whether the upstream must wait until `onDrain`. */
+  /** True if the upstream must pause until `onDrain`. */
   mustWait(): boolean {
     if (this.#unreadBytes > MAX_UNREAD_BYTES) this.#wait(this.#stallMs);
     return this.#waiting;
@@ -78,8 +78,8 @@ export class Downstream {
   }
 
   /**
-   * Sends `last` and ends the connection instead of the response: the client sees an incomplete transfer. Closing in the
-   * tick of the write would lose `last`. A client that stops reading gets `patienceMs`.
+   * Sends `last`, then closes the connection instead of ending the response, so the client sees an incomplete transfer.
+   * Closing in the tick of the write would lose `last`. A stalled client gets `patienceMs`.
    */
   breakOff(last?: Buffer, patienceMs = this.#stallMs): void {
     const response = this.#response;
@@ -90,7 +90,7 @@ export class Downstream {
       return;
     }
     const tearDown = (): void => {
-      // an HTTP/1.0 response without a length ends with the connection: only a reset shows that it was cut
+      // HTTP/1.0 without a length ends with the connection: only a reset shows a cut
       if (response.req.httpVersion === "1.0") response.socket?.resetAndDestroy();
       else response.socket?.destroySoon();
     };
@@ -99,16 +99,16 @@ export class Downstream {
     else response.write(last, () => setImmediate(tearDown));
   }
 
-  #took(bytes: number): void {
+  #onFlushed(bytes: number): void {
     this.#unreadBytes -= bytes;
     if (!this.#waiting || this.#brokenOff || this.#unreadBytes > RESUME_BELOW_BYTES) return;
     this.#waiting = false;
-    // after the response, the connection's timeout belongs to the server again
+    // after the response, the server owns the connection's timeout
     if (!this.#response.writableFinished) this.#response.setTimeout(0);
     this.#listener.onDrain();
   }
 
-  /** The connection's timeout measures time without progress, also within one long write. */
+  /** Starts the stall timer: the connection timeout measures time without progress, also within one long write. */
   #wait(patienceMs: number): void {
     if (this.#waiting && !this.#brokenOff) return;
     this.#waiting = true;

@@ -3,7 +3,7 @@ import { keyIdOf } from "../../http/auth/api-key.ts";
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Request headers that pass upstream. All others do not: keys, cookies, hop-by-hop and proxy headers. */
+/** Request headers forwarded upstream. All others are dropped: keys, cookies, hop-by-hop and proxy headers. */
 const REQUEST_HEADERS = new Set([
   "accept",
   "accept-language",
@@ -58,23 +58,23 @@ const RESPONSE_HEADERS = new Set([
 ]);
 const RESPONSE_PREFIXES = ["openai-", "x-ratelimit-", "anthropic-", "x-codex-"];
 
-/** A credential as an upstream wants it. */
+/** Upstream credential header. */
 export interface Credential {
   readonly header: "authorization" | "x-api-key";
   readonly value: string;
 }
 
 export interface UpstreamHeaderOptions {
-  /** Replaces the client's. */
+  /** Replaces the client's credential. */
   readonly credential: Credential | undefined;
   readonly requestId: string;
-  /** Length of the body sent upstream; undefined if it is unknown or there is none. */
+  /** Length of the body sent upstream; undefined if unknown or without body. */
   readonly contentLength: number | undefined;
 }
 
 /**
- * The headers of the upstream request. It drops headers that the client's `Connection` names, which are hop-by-hop, and
- * any header that contains the client's secret.
+ * Builds the upstream request headers. Drops headers named by the client's `Connection` (hop-by-hop) and any header
+ * containing the client's API key.
  */
 export function upstreamHeaders(
   client: IncomingHttpHeaders,
@@ -91,12 +91,12 @@ export function upstreamHeaders(
   if (own !== undefined) Object.assign(headers, own);
   else if (credential !== undefined) headers[credential.header] = credential.value;
   if (contentLength !== undefined) headers["content-length"] = String(contentLength);
-  // the gateway reads the response
+  // the gateway parses the response
   headers["accept-encoding"] = "identity";
   return headers;
 }
 
-/** The headers of the response to the client. */
+/** Builds the response headers for the client. */
 export function clientHeaders(upstream: IncomingHttpHeaders): Record<string, string | string[]> {
   const headers = pick(upstream, RESPONSE_HEADERS, RESPONSE_PREFIXES);
   if (isEventStream(upstream["content-type"])) {
@@ -138,12 +138,12 @@ function hopByHopOf(connection: string | string[] | undefined): ReadonlySet<stri
 const OUR_KEY = "x-sumtree-key";
 const CREDENTIALS = ["authorization", "x-api-key"] as const;
 
-/** Whether a client has credentials of its own for an upstream. */
+/** True if the client sends its own upstream credentials. */
 export function hasOwnCredentials(client: IncomingHttpHeaders): boolean {
   return ownCredentials(client) !== undefined;
 }
 
-/** The client's own credentials for the upstream: those beside a key of ours in a header of its own. */
+/** Returns the client's upstream credentials, sent besides `x-sumtree-key`. */
 function ownCredentials(client: IncomingHttpHeaders): Record<string, string> | undefined {
   const ours = client[OUR_KEY];
   if (ours === undefined) return undefined;
@@ -154,12 +154,12 @@ function ownCredentials(client: IncomingHttpHeaders): Record<string, string> | u
   return own.length === 0 ? undefined : Object.fromEntries(own);
 }
 
-/** A key of ours goes to no upstream, wherever a client sends it. */
+/** True for a sumtree key, which is never forwarded, in whatever header it is sent. */
 function isOurs(credential: string, ours: string | string[]): boolean {
   return credential.split(/\s+/).some((word) => [ours].flat().includes(word) || keyIdOf(word) !== undefined);
 }
 
-/** The key of ours that the client has sent, in each header that may have it. */
+/** Returns the sumtree keys in all headers that may carry one. */
 function secretsOf(client: IncomingHttpHeaders): string[] {
   const { authorization, "x-api-key": apiKey, [OUR_KEY]: ours } = client;
   const sent = ours === undefined ? [/^\S+ +(\S+)/.exec(authorization ?? "")?.[1], apiKey] : [ours];

@@ -2,9 +2,9 @@ import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 
 /*
- * undici passes over interim responses (1xx), except for 100 Continue: it breaks the connection off, because it never
- * asks for one. Servers send them unasked (RFC 9110, 15.2: a client must parse them). So a 100 becomes a 102 before
- * undici reads it. Channel and message: https://undici.nodejs.org/api/DiagnosticsChannel
+ * undici skips interim responses (1xx), except that an unrequested 100 Continue breaks the connection. Servers send them
+ * (RFC 9110, 15.2: a client must parse them), so a 100 is rewritten to 102 before undici reads it. Channel and message:
+ * https://undici.nodejs.org/api/DiagnosticsChannel
  */
 
 const heads = new WeakMap<Socket, ResponseHead>();
@@ -33,13 +33,13 @@ const LF = 0x0a;
 const ZERO = 0x30;
 const ONE = 0x31;
 const TWO = 0x32;
-/** The place of the status in `HTTP/1.1 100`. */
+/** Offset of the status in `HTTP/1.1 100`. */
 const STATUS_AT = 9;
 
-/** What comes on a connection after a request: interim responses, and the first bytes of the final one. */
+/** Parser of interim responses and of the first bytes of the final one. */
 class ResponseHead {
   #isExpected = false;
-  /** Bytes read of this head, and of its line. */
+  /** Bytes read of these headers and of the current line. */
   #bytes = 0;
   #lineBytes = 0;
   #isContinue = true;
@@ -49,7 +49,7 @@ class ResponseHead {
     this.#next();
   }
 
-  /** Reads on, and writes a 2 over the last digit of a 100. */
+  /** Scans a chunk; overwrites the last digit of a 100 with 2. */
   read(chunk: Buffer): void {
     for (let at = 0; this.#isExpected && at < chunk.length; at++) {
       const byte = chunk[at]!;
@@ -62,7 +62,7 @@ class ResponseHead {
     }
   }
 
-  /** Whether this is the last digit of a 100. */
+  /** True at the last digit of a 100. */
   #reads(byte: number): boolean {
     const digit = this.#bytes - STATUS_AT;
     if (digit === 0) this.#isExpected = byte === ONE;

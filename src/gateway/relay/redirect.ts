@@ -1,18 +1,18 @@
 import { targetUnder, type UpstreamBase } from "./upstream-path.ts";
 
-/** Where an upstream redirects a request. */
+/** Parsed redirect of an upstream. */
 export interface Redirect {
-  /** The path under the upstream's base, without the parameters of that; undefined if it is elsewhere. */
+  /** Path under the upstream's base URL, without the base's query; `undefined` if outside it. */
   readonly path: string | undefined;
-  /** A client that follows would come back with the same request, and be redirected again. */
+  /** A client that follows it would send the same request here again. */
   readonly isEndless: boolean;
-  /** The base URL with https, if it leads there. */
+  /** Base URL with https, if the redirect only upgrades to it. */
   readonly upgrade: string | undefined;
 }
 
 interface Redirected {
   readonly method: string;
-  /** The target that was sent. */
+  /** Request target sent. */
   readonly target: string;
   readonly status: number;
   readonly location: string;
@@ -20,7 +20,7 @@ interface Redirected {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Reads the `Location` of a response of the upstream. */
+/** Parses the `Location` of an upstream response. */
 export function readRedirect(base: UpstreamBase, { method, target, status, location }: Redirected): Redirect {
   const sent = new URL(target, base.url.origin);
   const leads = URL.parse(location, sent.href);
@@ -33,7 +33,7 @@ export function readRedirect(base: UpstreamBase, { method, target, status, locat
   const others = query.filter((text) => text !== "" && !own.includes(text));
   const path = leads.pathname.slice(base.path.length) + (others.length === 0 ? "" : `?${others.join("&")}`);
   const isSame = new URL(targetUnder(base, path), base.url.origin).href === sent.href;
-  // a server behind a TLS proxy calls itself http, but another port is another server
+  // a server behind a TLS proxy names itself http, but another port is another server
   const isHere = leads.host === base.url.host;
   const isRepeated = isUpgrade || (isHere && keepsMethod(method, status));
   return {
@@ -43,7 +43,7 @@ export function readRedirect(base: UpstreamBase, { method, target, status, locat
   };
 }
 
-/** Source: Fetch standard, HTTP-redirect fetch. */
+/** True if clients repeat the method. Source: Fetch standard, HTTP-redirect fetch. */
 function keepsMethod(method: string, status: number): boolean {
   if (status === 303) return method === "GET" || method === "HEAD";
   return status === 307 || status === 308 || method !== "POST";

@@ -26,25 +26,22 @@ import type {
 import { redirectLoop, errorOf, rowOf } from "./upstream-failure.ts";
 import { readRedirect, type Redirect } from "./redirect.ts";
 
-/** How a relay ended for the client. */
+/** Client-side outcome of a relay. */
 export type Outcome = "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error";
 
-/** Gets a copy of what passes. The relay does not depend on it. */
+/** Observer of relayed data. The relay does not depend on it. */
 export interface RelayObserver {
   onSend(): void;
   onHead(status: number, headers: IncomingHttpHeaders): void;
   onEvent(event: StreamEvent): void;
   onChunk(chunk: Buffer): void;
-  /** The error that the client gets instead of a response, or in the middle of one. */
+  /** Error sent to the client instead of a response, or within one. */
   onError(text: string): void;
-  /**
-   * Called before the client has the last byte of a response that is complete. It gets that byte when this returns, or
-   * when the promise resolves.
-   */
+  /** Called before the last byte of a complete response is sent. That byte waits for the returned promise. */
   onOutcome(outcome: Outcome, status: number | undefined): Promise<void> | undefined;
 }
 
-/** Observes the relays. */
+/** Metrics of relays. */
 export interface RelayMetrics {
   firstByte(route: string, seconds: number): void;
   ended(route: string, outcome: Outcome): void;
@@ -52,54 +49,54 @@ export interface RelayMetrics {
 
 export interface RelayTarget {
   readonly name: string;
-  /** The setting that names it. */
+  /** Setting with its URL. */
   readonly variable: string;
   readonly upstream: Upstream;
 }
 
 export interface RelayOptions {
-  /** The route's name in the metrics. */
+  /** Route label in metrics. */
   readonly route: string;
   readonly meter: RelayMetrics;
   readonly target: RelayTarget;
   readonly upstreamRequest: UpstreamRequest;
-  /** Whether errors of the upstream are given a form that SDKs can read. */
+  /** Converts upstream errors to a format SDKs read. */
   readonly wrapsErrors: boolean;
-  /** How event streams pass; each event is told of before it does. */
+  /** Opens the transform of event streams; `onEvent` is called before an event is relayed. */
   readonly openStream: (onEvent: ((event: StreamEvent) => void) | undefined) => StreamTransform;
-  /** A retry could start a second paid job, so the response forbids it if the first may have begun. */
+  /** False: a retry could start a second paid job, so errors forbid it once the first may have started. */
   readonly repeatable: boolean;
   readonly keepAliveMs: number;
-  /** How long the client may stop reading. */
+  /** Time a client may stop reading. */
   readonly stallMs: number;
-  /** Gets the target of an upstream's redirect, as a path under its base. */
+  /** Receives the target of an upstream redirect, as a path under its base URL. */
   readonly onRedirect?: (path: string) => void;
   readonly observer: RelayObserver | undefined;
-  /** A place among the open requests for a stream that is read on after its client has left. Undefined: not now. */
-  readonly takePlace?: () => Permit | undefined;
+  /** Acquires an open-request permit to read a stream on after its client disconnected; `undefined` if unavailable. */
+  readonly acquireSlot?: () => Permit | undefined;
 }
 
-/** How long an upstream may keep the connection open after its end marker. */
+/** Time an upstream may keep the connection open after its end marker. */
 const LINGER_MS = 1000;
-/** How long, and how much, a stream is read on for its usage: that is short, and comes at once. */
+/** Limits for reading a stream on for its usage, which is short and arrives at once. */
 const READ_ON_MS = 10_000;
 const READ_ON_BYTES = 64 * 1024;
-/** How long a client that stopped reading, or delays a stop, may take for its last bytes. */
+/** Time for the last bytes to a stalled client, or during shutdown. */
 const LAST_BYTES_MS = 5000;
 
 export interface RunningRelay {
   /**
-   * Resolves when the client's side is closed. Errors: `AppError`, if there is no response to relay, so that an error
-   * response can be sent instead.
+   * Resolves when the client's side closes. Rejects with `AppError` if there is no response to relay, so that an error can
+   * be sent.
    */
   readonly closed: Promise<void>;
-  /** Aborts the relay if it is not complete. */
+  /** Aborts an incomplete relay. */
   stop(): void;
-  /** Ends it if its client has left. */
-  endReadingOn(): void;
+  /** Ends a relay whose client has disconnected. */
+  stopReadingOn(): void;
 }
 
-/** Sends one request upstream, and relays the response as it arrives. */
+/** Sends one request upstream and relays the response as it arrives. */
 export function startRelay(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -122,8 +119,8 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
   #status: number | undefined;
   #outcome: Outcome | undefined;
   #observed: Promise<void> | undefined;
-  /** The client has left, and the stream is read on for its usage. */
-  #readOn: { readonly held: Permit; readonly timer: NodeJS.Timeout; bytes: number } | undefined;
+  /** Set while a stream is read on for its usage after its client disconnected. */
+  #readOn: { readonly permit: Permit; readonly timer: NodeJS.Timeout; bytes: number } | undefined;
 
   constructor(request: FastifyRequest, reply: FastifyReply, options: RelayOptions) {
     this.#request = request;
@@ -151,7 +148,7 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     const cause = new AppError("upstream_broken", "The gateway is stopping.", { retryAfterSeconds: 1 });
     if (this.#outcome === undefined) this.#options.observer?.onError(cause.message);
     void this.#end("aborted");
-    if (this.#response === undefined) this.#refuse({ kind: "broken", cause });
+    if (this.#response === undefined) this.#reject({ kind: "broken", cause });
     else if (this.#response.delivered) this.#down.breakOff(undefined, LAST_BYTES_MS);
     else this.#response.fail({ kind: "broken", cause }, LAST_BYTES_MS);
   }
@@ -167,7 +164,7 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     observer?.onHead(status, headers);
     const out = this.#outHeaders(headers);
     const redirect = this.#readRedirect(status, headers);
-    if (redirect?.isEndless === true) return this.#refuseRedirect(redirect.upgrade);
+    if (redirect?.isEndless === true) return this.#rejectRedirect(redirect.upgrade);
     if (redirect?.path !== undefined) out["location"] = `/v1${redirect.path}`;
     this.#response = this.#responseTo({ status, headers: out }, headers);
     this.#reply.hijack();
@@ -177,18 +174,18 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     this.#response?.data(chunk);
     if (this.#readOn === undefined) return !this.#down.mustWait();
     this.#readOn.bytes += chunk.length;
-    if (this.#readOn.bytes > READ_ON_BYTES || this.#stream?.awaitsUsage !== true) this.endReadingOn();
+    if (this.#readOn.bytes > READ_ON_BYTES || this.#stream?.awaitsUsage !== true) this.stopReadingOn();
     return true;
   }
 
   onEnd(): void {
     const failure = this.#response?.end();
-    if (this.#readOn !== undefined) return this.endReadingOn();
+    if (this.#readOn !== undefined) return this.stopReadingOn();
     if (failure !== undefined) this.#failed(failure, "upstream_cut");
   }
 
   onFailure(failure: UpstreamFailure): void {
-    if (this.#readOn !== undefined) return this.endReadingOn();
+    if (this.#readOn !== undefined) return this.stopReadingOn();
     if (this.#response !== undefined) {
       const { delivered } = this.#response;
       this.#response.fail(failure);
@@ -196,7 +193,7 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
       return;
     }
     this.#failed(failure, "error");
-    this.#refuse(failure);
+    this.#reject(failure);
   }
 
   onDrain(): void {
@@ -205,7 +202,7 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
 
   onStall(): void {
     const { route, stallMs, observer } = this.#options;
-    this.#request.log.warn({ route, stall_ms: stallMs }, "the client does not read its response");
+    this.#request.log.warn({ route, stall_ms: stallMs }, "client stalled");
     this.#call?.abort();
     const cause = new AppError("client_stalled", "The client did not read its response in time.");
     observer?.onError(cause.message);
@@ -216,20 +213,20 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
 
   onLeave(): void {
     if (this.#outcome !== undefined) return;
-    const held = this.#stream?.awaitsUsage === true ? this.#options.takePlace?.() : undefined;
-    if (held !== undefined) {
-      const timer = setTimeout(() => this.endReadingOn(), READ_ON_MS);
-      this.#readOn = { held, timer, bytes: 0 };
+    const permit = this.#stream?.awaitsUsage === true ? this.#options.acquireSlot?.() : undefined;
+    if (permit !== undefined) {
+      const timer = setTimeout(() => this.stopReadingOn(), READ_ON_MS);
+      this.#readOn = { permit, timer, bytes: 0 };
       return this.#call?.resume();
     }
     this.#call?.abort();
     void this.#end("aborted");
   }
 
-  endReadingOn(): void {
+  stopReadingOn(): void {
     if (this.#readOn === undefined) return;
     clearTimeout(this.#readOn.timer);
-    this.#readOn.held.release();
+    this.#readOn.permit.release();
     this.#readOn = undefined;
     this.#call?.abort();
     void this.#end("aborted");
@@ -241,16 +238,17 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     const { body } = this.#options.upstreamRequest;
     this.#response?.close();
     if (body instanceof Readable) body.destroy();
-    // too late to send anything, even an error
+    // nothing more can be sent, not even an error
     this.#reply.hijack();
     this.#over.resolve();
     if (this.#response?.delivered === true) setTimeout(() => this.#call?.abort(), LINGER_MS).unref();
   }
 
-  /** An error response instead of the upstream's. */
-  #refuse(failure: UpstreamFailure): void {
+  /** Rejects with an error response instead of the upstream's. */
+  #reject(failure: UpstreamFailure): void {
     const { repeatable } = this.#options;
-    if (!repeatable && rowOf(failure).mayHaveBeenTaken) void this.#reply.header("x-should-retry", "false");
+    if (!repeatable && rowOf(failure).mayHaveBeenProcessed)
+      void this.#reply.header("x-should-retry", "false");
     this.#over.reject(errorOf(failure));
   }
 
@@ -266,7 +264,7 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
       return errorResponse(this.#down, head, { wraps, onError, onComplete });
     }
     if (encodings.length > 0 && observer !== undefined) {
-      // its last byte waits until the copy has been decompressed
+      // the last byte waits for the copy's decompression
       const { "content-length": _, ...others } = head.headers;
       return plainResponse(this.#down, { ...head, headers: others }, listener);
     }
@@ -278,7 +276,7 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     return plainResponse(this.#down, head, listener);
   }
 
-  /** The headers that our hooks have set, and those of the upstream that pass. */
+  /** Merges headers set by hooks with forwarded upstream headers. */
   #outHeaders(upstream: IncomingHttpHeaders): Head["headers"] {
     const headers = clientHeaders(upstream);
     const own = this.#request.id;
@@ -299,15 +297,15 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     return redirect;
   }
 
-  #refuseRedirect(upgrade: string | undefined): void {
+  #rejectRedirect(upgrade: string | undefined): void {
     const { variable } = this.#options.target;
     this.#call?.abort();
-    this.#request.log.error({ variable, set: upgrade }, "the upstream redirects requests to itself");
+    this.#request.log.error({ variable, set: upgrade }, "upstream redirect loop");
     const failure = redirectLoop(variable, upgrade);
     this.#failed(failure, "error");
-    // what an operator must mend stays as it is for now
+    // retries do not help until the operator fixes the setting
     void this.#reply.header("x-should-retry", "false");
-    this.#refuse(failure);
+    this.#reject(failure);
   }
 
   #failed(failure: UpstreamFailure, outcome: "upstream_cut" | "error"): void {
@@ -318,16 +316,16 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     void this.#end(outcome);
   }
 
-  /** Resolves when the client may have the last byte; undefined: at once. */
+  /** Resolves when the last byte may be sent; `undefined`: at once. */
   #end(outcome: Outcome): Promise<void> | undefined {
-    // while it is read on, only the end of that counts
+    // while reading on, only the end of the stream counts
     if (this.#outcome !== undefined || this.#readOn !== undefined) return this.#observed;
     this.#outcome = outcome;
     this.#options.meter.ended(this.#options.route, outcome);
     try {
       this.#observed = this.#options.observer?.onOutcome(outcome, this.#status);
     } catch (error) {
-      this.#request.log.error({ err: error }, "a completion could not be recorded");
+      this.#request.log.error({ err: error }, "completion not recorded");
     }
     return this.#observed;
   }

@@ -8,14 +8,14 @@ import { errorOf, truncatedStream } from "./upstream-failure.ts";
 
 export type OutHeaders = Record<string, string | string[]>;
 
-/** One way to relay an upstream's response. Created when its head arrives. */
+/** Relay of an upstream response, created when its headers arrive. */
 export interface RelayedResponse {
   data(chunk: Buffer): void;
-  /** The upstream has ended. Returns what was missing, if anything. */
+  /** Handles the upstream's end. Returns a failure if the response is incomplete. */
   end(): UpstreamFailure | undefined;
-  /** The response breaks off: the client gets the reason, if the format has a place for it, and sees that it was cut. */
+  /** Aborts the response: sends the reason if the format allows, and makes the cut visible. */
   fail(failure: UpstreamFailure, patienceMs?: number): void;
-  /** The client has the whole response, though the connection may still be open. */
+  /** The whole response was sent, though the connection may still be open. */
   readonly delivered: boolean;
   /** Stops timers. */
   close(): void;
@@ -26,10 +26,10 @@ export interface Head {
   readonly headers: OutHeaders;
 }
 
-/** Called once or more, before the last byte of a complete response leaves; it waits for the promise, if there is one. */
+/** Called at least once before the last byte of a complete response, which waits for the promise. */
 export type OnComplete = () => Promise<void> | undefined;
 
-/** Relays bytes unchanged. `onChunk` gets a copy. */
+/** Relays bytes unchanged; copies them to `onChunk`. */
 export function plainResponse(
   down: Downstream,
   head: Head,
@@ -66,14 +66,14 @@ function endPlain(down: Downstream, onComplete: OnComplete): undefined {
 const MAX_ERROR_BYTES = 256 * 1024;
 
 export interface ErrorOptions {
-  /** Whether to convert it to a form that SDKs can read. */
+  /** Converts errors to a format SDKs read. */
   readonly wraps: boolean;
-  /** Gets what the client gets. */
+  /** Receives the body sent to the client. */
   readonly onError: (body: Buffer) => void;
   readonly onComplete: OnComplete;
 }
 
-/** Holds an error of the upstream until it is whole. */
+/** Buffers an upstream error until it is complete. */
 export function errorResponse(
   down: Downstream,
   head: Head,
@@ -131,19 +131,19 @@ export function errorResponse(
 
 const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
 const EVENT_END = Buffer.from("\n\n");
-/** How long the end of a stream waits for what the upstream may say behind it. */
+/** Time the end marker waits for usage that may follow it. */
 const BEHIND_END_MS = 1000;
 
 /**
- * Relays an event stream. A broken one ends with an error event and a broken transfer, never with a clean end. A JSON
- * object that calls itself a stream passes as it comes.
+ * Relays an event stream. A broken stream ends with an error event and an aborted transfer, never cleanly. A JSON object
+ * labelled as a stream passes unchanged.
  */
 export function streamResponse(
   down: Downstream,
   head: Head,
   stream: StreamTransform,
   options: {
-    /** A comment after this much silence; 0 for none. */
+    /** Silence before a keep-alive comment, in ms; 0 for none. */
     readonly keepAliveMs: number;
     readonly onChunk: ((chunk: Buffer) => void) | undefined;
     readonly onComplete: OnComplete;
@@ -168,13 +168,13 @@ export function streamResponse(
     if (stream.holdsEnd) return pass(stream.finish());
     close();
     if (stream.done) return;
-    if (stream.materialized) return down.end();
+    if (stream.reachedEnd) return down.end();
     const frame = stream.frame(envelopeOf(errorOf(failure)).error);
     down.breakOff(stream.inEvent ? Buffer.concat([EVENT_END, frame]) : frame, patienceMs);
   };
   const pass = (parts: readonly Buffer[]): void => {
     if (parts.length === 0) return;
-    if (stream.materialized) void options.onComplete();
+    if (stream.reachedEnd) void options.onComplete();
     keepAlive?.refresh();
     for (const part of joinNeighbours(parts)) down.write(part);
     if (stream.holdsEnd) behindEnd ??= setTimeout(() => pass(stream.finish()), BEHIND_END_MS);
@@ -215,13 +215,13 @@ export function streamResponse(
     },
     fail,
     get delivered() {
-      return stream.materialized;
+      return stream.reachedEnd;
     },
     close,
   };
 }
 
-/** Joins parts that are adjacent in memory, such as events of one read, into one write. */
+/** Joins buffers that are adjacent in memory, such as events of one read, into one write. */
 function joinNeighbours(parts: readonly Buffer[]): Buffer[] {
   const joined: Buffer[] = [];
   for (const part of parts) {

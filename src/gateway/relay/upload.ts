@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Transform, type TransformCallback } from "node:stream";
 import { AppError } from "../../shared/errors.ts";
 
-/** Whether a request has a body. Source: RFC 9112, section 6. */
+/** True if a request has a body. Source: RFC 9112, section 6. */
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers["transfer-encoding"] !== undefined || (contentLengthOf(request) ?? 0) > 0;
 }
@@ -12,22 +12,18 @@ export function contentLengthOf(request: IncomingMessage): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-/** Errors: payload_too_large, before a byte of the body is read, if its declared length exceeds the limit. */
+/** Throws payload_too_large, before reading the body, if the declared length exceeds the limit. */
 export function checkDeclaredLength(request: IncomingMessage, limitBytes: number): void {
   if ((contentLengthOf(request) ?? 0) > limitBytes) throw tooLarge(limitBytes);
 }
 
 export function tooLarge(limitBytes: number): AppError {
-  return new AppError(
-    "payload_too_large",
-    `The body is larger than the ${limitBytes} bytes this route takes.`,
-  );
+  return new AppError("payload_too_large", `The body exceeds this route's limit of ${limitBytes} bytes.`);
 }
 
 /**
- * A request body on its way upstream, at the upstream's pace. It separates the two connections, so that the end of one
- * does not close the other. Errors: payload_too_large, if it exceeds the limit; bad_request, if the client leaves or
- * stalls before the end.
+ * Request body streamed upstream at the upstream's pace. Decouples the two connections, so that closing one does not close
+ * the other. Fails with payload_too_large, or bad_request if the client disconnects or stalls.
  */
 export class Upload extends Transform {
   readonly #limitBytes: number;
@@ -36,7 +32,7 @@ export class Upload extends Transform {
   constructor(limitBytes: number) {
     super({ highWaterMark: 64 * 1024 });
     this.#limitBytes = limitBytes;
-    // the reader gets the error too; without a listener of our own, a late error would end the process
+    // without a listener of its own, a late error would end the process
     this.on("error", () => undefined);
   }
 
@@ -49,18 +45,18 @@ export class Upload extends Transform {
 
 export interface UploadOptions {
   readonly limitBytes: number;
-  /** How long the client may send nothing while the upstream is ready. */
+  /** Time a client may send nothing while the upstream is ready. */
   readonly idleMs: number;
-  /** Hears of bytes that are kept. Errors: service_overloaded. */
+  /** Accounts for buffered bytes. Throws service_overloaded. */
   readonly hold: (bytes: number) => void;
-  /** The part of the body that was read already. */
+  /** Body bytes already read. */
   readonly prefix?: readonly Buffer[];
 }
 
-/** Up to this length a body is sent in one piece. */
+/** Bodies up to this length are sent at once. */
 const SMALL_BYTES = 64 * 1024;
 
-/** A request's body for the upstream: none, a small one whole, or a stream. Errors: as `startUpload`. */
+/** Returns the request body for the upstream: null, a small buffer, or a stream. Throws as `startUpload`. */
 export async function bodyToSend(
   request: IncomingMessage,
   options: UploadOptions,
@@ -76,8 +72,8 @@ export async function bodyToSend(
 }
 
 /**
- * Starts the upload of the rest of a request's body. Errors of the stream: payload_too_large; bad_request, if the client
- * leaves or stalls.
+ * Streams the rest of a request body. The stream fails with payload_too_large, or bad_request if the client disconnects or
+ * stalls.
  */
 export function startUpload(
   request: IncomingMessage,
@@ -88,12 +84,13 @@ export function startUpload(
   const watch = setInterval(() => {
     const read = request.socket.bytesRead;
     const starved = read === lastRead && !upload.writableNeedDrain && upload.readableLength === 0;
-    if (starved) upload.destroy(new AppError("bad_request", "The body stopped before its end."));
+    if (starved)
+      upload.destroy(new AppError("bad_request", "The client stopped sending before the end of the body."));
     lastRead = read;
   }, idleMs);
   const gone = (): void => {
     if (!request.complete)
-      upload.destroy(new AppError("bad_request", "The client left before the end of its body."));
+      upload.destroy(new AppError("bad_request", "The client disconnected before the end of the body."));
   };
   request.once("close", gone);
   upload.once("close", () => {
@@ -113,8 +110,8 @@ export type ReadBody =
   | { readonly complete: false; readonly prefix: readonly Buffer[] };
 
 /**
- * Reads a body into memory, up to `maxBytes`. For a longer one it returns what it has read, and leaves the request
- * paused. Errors: bad_request, if the client leaves or stalls before the end; service_overloaded.
+ * Reads a body into memory, up to `maxBytes`. For a longer body, returns the bytes read and leaves the request paused.
+ * Throws bad_request if the client disconnects or stalls; service_overloaded.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -123,7 +120,7 @@ export async function readBody(
 ): Promise<ReadBody> {
   const buffered = request.readableLength;
   if (buffered > 0 && buffered === contentLengthOf(request) && buffered <= maxBytes) {
-    // the whole body came with the head: no timer, no listeners, no turn of the event loop
+    // the whole body arrived with the headers: no timer, no listeners, no event loop turn
     hold(buffered);
     const bytes = request.read() as Buffer;
     request.resume();
@@ -153,9 +150,12 @@ export async function readBody(
   };
   const onEnd = (): void => finish(() => resolve({ complete: true, bytes: Buffer.concat(chunks, bytes) }));
   const onClose = (): void =>
-    finish(() => reject(new AppError("bad_request", "The client left before the end of its body.")));
+    finish(() => reject(new AppError("bad_request", "The client disconnected before the end of the body.")));
   const idle = setTimeout(
-    () => finish(() => reject(new AppError("bad_request", "The body stopped before its end."))),
+    () =>
+      finish(() =>
+        reject(new AppError("bad_request", "The client stopped sending before the end of the body.")),
+      ),
     idleMs,
   );
   request.on("data", onData).on("end", onEnd).on("close", onClose);

@@ -1,9 +1,9 @@
-/** A base URL as targets and redirects need it. */
+/** Parsed base URL of an upstream. */
 export interface UpstreamBase {
   readonly url: URL;
-  /** Without a final slash. */
+  /** Without trailing slash. */
   readonly path: string;
-  /** The parameters of its query, as they are written. */
+  /** Query parameters, unparsed. */
   readonly parameters: readonly Parameter[];
 }
 
@@ -17,27 +17,25 @@ export function readBase(text: string): UpstreamBase {
   return { url, path: url.pathname.replace(/\/+$/, ""), parameters: parametersOf(url.search.slice(1)) };
 }
 
-/** The upstream's target of a path, with its query, under the base. Parameters of the base that it names itself win. */
+/** Builds the request target of a path and query under the base URL. Query parameters of the path override the base's. */
 export function targetUnder(base: UpstreamBase, path: string): string {
   if (base.parameters.length === 0) return base.path + path;
-  const question = path.indexOf("?");
-  const named = new Set(
-    parametersOf(question === -1 ? "" : path.slice(question + 1)).map(({ name }) => name),
-  );
+  const at = path.indexOf("?");
+  const named = new Set(parametersOf(at === -1 ? "" : path.slice(at + 1)).map(({ name }) => name));
   const added = base.parameters.filter(({ name }) => !named.has(name)).map(({ text }) => text);
   if (added.length === 0) return base.path + path;
-  return `${base.path}${path}${question === -1 ? "?" : "&"}${added.join("&")}`;
+  return `${base.path}${path}${at === -1 ? "?" : "&"}${added.join("&")}`;
 }
 
-/** The path of a request to us, with its query, as it stands behind `/v1`. */
+/** Removes `/v1` from a request's path and query. */
 export function pathBehindPrefix(url: string): string {
   return url.slice("/v1".length);
 }
 
-/** `path` with the query of a request to us. */
+/** Appends the query of a request URL to `path`. */
 export function withQueryOf(url: string, path: string): string {
-  const question = url.indexOf("?");
-  return question === -1 ? path : path + url.slice(question);
+  const at = url.indexOf("?");
+  return at === -1 ? path : path + url.slice(at);
 }
 
 function parametersOf(query: string): Parameter[] {

@@ -5,22 +5,22 @@ import type { MaskedPieces, SecretMask } from "../../shared/secret-mask.ts";
 import { encodingsOf } from "../recording/response-decoder.ts";
 import { isEventStream } from "./headers.ts";
 import "./interim-responses.ts";
-import { PackedResponse } from "./packed-response.ts";
+import { CompressedResponse } from "./compressed-response.ts";
 import { readBase, type UpstreamBase } from "./upstream-path.ts";
 
 export interface UpstreamOptions {
-  /** With its path, and the query that every target gets, e.g. `https://host/api/training/v1`. */
+  /** Base URL with path and the query added to every target, e.g. `https://host/api/training/v1`. */
   readonly baseUrl: string;
-  /** The most sockets. More requests would queue, so keep it above the number of open requests. */
+  /** Maximum sockets. Keep it above the number of open requests; more requests would queue. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
-  /** Silence allowed before the first byte of the response. */
+  /** Maximum silence before the first response byte. */
   readonly headersTimeoutMs: number;
-  /** Silence allowed between two bytes of the response. */
+  /** Maximum silence between two response bytes. */
   readonly bodyTimeoutMs: number;
-  /** How long an idle socket is kept, unless the upstream asks for less. */
+  /** Idle socket lifetime, unless the upstream asks for less. */
   readonly keepAliveMs: number;
-  /** What no response may contain. */
+  /** Secrets to mask in responses. */
   readonly mask: SecretMask;
 }
 
@@ -31,12 +31,12 @@ export interface UpstreamRequest {
   readonly body: Buffer | Readable | null;
 }
 
-/** Observes one request. `onEnd` or `onFailure` is the last call. */
+/** Listener of one request. `onEnd` or `onFailure` is the last call. */
 export interface UpstreamListener {
-  /** The request's first byte is about to be sent. */
+  /** The request is about to be sent. */
   onSend(): void;
   onHead(status: number, headers: IncomingHttpHeaders): void;
-  /** False: pause until `resume`. */
+  /** Returns false to pause until `resume`. */
   onData(chunk: Buffer): boolean;
   onEnd(): void;
   onFailure(failure: UpstreamFailure): void;
@@ -58,11 +58,11 @@ export interface UpstreamFailure {
 export interface Upstream {
   readonly base: UpstreamBase;
   send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
-  /** Ends all connections at once. */
+  /** Closes all connections at once. */
   close(): Promise<void>;
 }
 
-/** One upstream service behind a pool of HTTP/1.1 connections. No request is ever sent twice. */
+/** Opens an upstream behind a pool of HTTP/1.1 connections. Requests are never retried. */
 export function openUpstream(options: UpstreamOptions): Upstream {
   const base = readBase(options.baseUrl);
   const pool = new Pool(base.url.origin, {
@@ -71,7 +71,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
     headersTimeout: options.headersTimeoutMs,
     bodyTimeout: options.bodyTimeoutMs,
     keepAliveTimeout: options.keepAliveMs,
-    // one broken HTTP/2 connection would break all of its streams
+    // one broken HTTP/2 connection would break all its streams
     allowH2: false,
   });
   return {
@@ -101,7 +101,7 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   readonly #listener: UpstreamListener;
   readonly #mask: SecretMask;
   readonly #body: MaskedPieces;
-  #packed: PackedResponse | undefined;
+  #compressed: CompressedResponse | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
   #over = false;
@@ -119,7 +119,7 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   }
 
   resume(): void {
-    this.#packed?.resume();
+    this.#compressed?.resume();
     this.#controller?.resume();
   }
 
@@ -142,22 +142,22 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
     const masked = maskedHeaders(headers, this.#mask);
     const encodings = encodingsOf(headers["content-encoding"]);
     if (encodings.length === 0) return this.#listener.onHead(status, masked);
-    this.#packed = new PackedResponse(masked, {
+    this.#compressed = new CompressedResponse(masked, {
       encodings,
-      // an error is read anyway, and an event stream cannot wait
+      // errors are buffered anyway, and event streams cannot wait
       isHeld: status < 400 && !isEventStream(headers["content-type"]),
       mask: this.#mask,
       sink: {
         head: (own) => (this.#over ? undefined : this.#listener.onHead(status, own)),
         data: (bytes) => this.#pass(bytes),
-        unreadable: () => this.#refuse(new Error("the response cannot be decompressed")),
+        unreadable: () => this.#reject(new Error("the response cannot be decompressed")),
       },
     });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#packed === undefined) this.#pass(this.#body.push(chunk));
-    else if (!this.#over) this.#packed.write(chunk);
+    if (this.#compressed === undefined) this.#pass(this.#body.push(chunk));
+    else if (!this.#over) this.#compressed.write(chunk);
   }
 
   onResponseEnd(): void {
@@ -171,22 +171,22 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
 
   #pass(bytes: Buffer): void {
     if (this.#over || bytes.length === 0 || this.#listener.onData(bytes)) return;
-    this.#packed?.pause();
+    this.#compressed?.pause();
     this.#controller?.pause();
   }
 
-  /** `tell`: what there is to say behind the last byte. */
+  /** Ends the call after the last byte; `tell` notifies the listener. */
   #end(tell: () => void): void {
     const over = (): void => {
       if (this.#over) return;
       this.#over = true;
       tell();
     };
-    if (this.#packed === undefined) over();
-    else this.#packed.end().then(over, (error: Error) => this.#refuse(error));
+    if (this.#compressed === undefined) over();
+    else this.#compressed.end().then(over, (error: Error) => this.#reject(error));
   }
 
-  #refuse(cause: Error): void {
+  #reject(cause: Error): void {
     if (this.#over) return;
     this.abort();
     this.#listener.onFailure({ kind: "invalid", cause });

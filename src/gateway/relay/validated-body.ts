@@ -7,7 +7,7 @@ import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import { checkDeclaredLength, hasBody, readBody, tooLarge } from "./upload.ts";
 
-const unpackers: ReadonlyMap<
+const decompressors: ReadonlyMap<
   string,
   (packed: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 > = new Map([
@@ -17,44 +17,44 @@ const unpackers: ReadonlyMap<
   ["br", promisify(brotliDecompress)],
 ]);
 
-export interface TypedBodyOptions {
+export interface ValidatedBodyOptions {
   readonly schema: z.ZodType;
   readonly limitBytes: number;
   readonly idleMs: number;
-  /** Hears of bytes that are kept. Errors: service_overloaded. */
+  /** Accounts for buffered bytes. Throws service_overloaded. */
   readonly hold: (bytes: number) => void;
-  /** What else is wrong with a body that fits the schema. */
+  /** Throws for a body that fits the schema but is invalid otherwise. */
   readonly check: (body: unknown) => void;
 }
 
 /**
- * Reads and checks a small body, and returns its original bytes. Errors: payload_too_large, bad_request, validation,
+ * Reads and validates a small body; returns its original bytes. Throws payload_too_large, bad_request, validation, and
  * unsupported_media_type for an unknown encoding.
  */
 export async function readValidatedBody(
   request: IncomingMessage,
-  options: TypedBodyOptions,
+  options: ValidatedBodyOptions,
 ): Promise<Buffer> {
   const { schema, limitBytes } = options;
   checkDeclaredLength(request, limitBytes);
   if (!hasBody(request)) throw invalid([{ loc: ["body"], msg: "Field required", type: "missing" }]);
   const read = await readBody(request, limitBytes, options);
   if (!read.complete) throw tooLarge(limitBytes);
-  const plain = await unpack(read.bytes, request.headers["content-encoding"], limitBytes);
+  const plain = await decompress(read.bytes, request.headers["content-encoding"], limitBytes);
   const result = schema.safeParse(parse(plain), { reportInput: true });
   if (!result.success) throw invalid(toIssues(result.error.issues, "body"));
   options.check(result.data);
   return read.bytes;
 }
 
-async function unpack(bytes: Buffer, encoding: string | undefined, limitBytes: number): Promise<Buffer> {
+async function decompress(bytes: Buffer, encoding: string | undefined, limitBytes: number): Promise<Buffer> {
   const name = (encoding ?? "").trim().toLowerCase();
   if (name === "" || name === "identity") return bytes;
-  const unpacker = unpackers.get(name);
-  if (unpacker === undefined)
-    throw new AppError("unsupported_media_type", `The body cannot be decompressed: ${name} is not known.`);
+  const decompressor = decompressors.get(name);
+  if (decompressor === undefined)
+    throw new AppError("unsupported_media_type", `Unknown content encoding: ${name}.`);
   try {
-    return await unpacker(bytes, { maxOutputLength: limitBytes });
+    return await decompressor(bytes, { maxOutputLength: limitBytes });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limitBytes);
@@ -66,6 +66,6 @@ function parse(body: Buffer): unknown {
   try {
     return parseJsonText(body.toString("utf8"));
   } catch (error) {
-    throw new AppError("bad_request", "The body is not JSON.", { cause: error });
+    throw new AppError("bad_request", "The body is not valid JSON.", { cause: error });
   }
 }

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Project } from "../../shared/project.ts";
 import type { CompletionAttributes } from "../recording/recorded-completion.ts";
 
-/** A response of the Responses API that has passed, and the call that it is recorded as. */
+/** Response of the Responses API seen by this process, and the call it is recorded as. */
 export interface KnownResponse {
   readonly upstream: string;
   readonly recorded: RecordedResponse | undefined;
@@ -16,13 +16,13 @@ export interface RecordedResponse {
   readonly apiKey: string;
   readonly startedAtMs: number;
   readonly marks: CompletionAttributes;
-  /** It has ended, and what it used is recorded. */
+  /** Its end and usage are recorded. */
   isOver: boolean;
 }
 
 const MAX_KNOWN = 50_000;
 
-/** The responses that this process has seen last, by their ids. What it has forgotten is asked of the store. */
+/** LRU cache of recent responses by id. Evicted ones are looked up in the store. */
 export class KnownResponses {
   readonly #known = new LRUCache<string, KnownResponse>({ max: MAX_KNOWN });
 
@@ -30,16 +30,19 @@ export class KnownResponses {
     return this.#known.get(id);
   }
 
-  /** What is recorded of it is not forgotten for a request that is not. */
-  note(id: string, response: KnownResponse): void {
+  /** Stores a response; a recorded entry is not replaced by an unrecorded one of the same upstream. */
+  put(id: string, response: KnownResponse): void {
     const known = this.#known.get(id);
     if (response.recorded === undefined && known?.upstream === response.upstream) return;
     this.#known.set(id, response);
   }
 }
 
-/** Knows what this process does not. */
+/** Store lookup for responses unknown to this process. */
 export interface ResponseMakers {
-  /** The one of some upstreams that made a response of a project; undefined if it is none of theirs. Errors: `StorageError`. */
+  /**
+   * Returns the upstream that created a response of a project; `undefined` if none of `upstreams` did. Throws
+   * `StorageError`.
+   */
   findMaker(project: Project, responseId: string, upstreams: readonly string[]): Promise<string | undefined>;
 }

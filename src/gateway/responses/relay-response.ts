@@ -7,26 +7,31 @@ import { headersFor } from "../request-relay.ts";
 import { bodyToSend } from "../relay/upload.ts";
 import { pathBehindPrefix, targetUnder } from "../relay/upstream-path.ts";
 import type { Target } from "../upstreams.ts";
-import type { AskedResponse } from "./response-id.ts";
+import type { ResponseRequest } from "./response-id.ts";
 import { ResponseSighting } from "./response-sighting.ts";
 
 /**
- * Relays what is asked of a response by its id to the upstream that made it. A response that is recorded for a project
- * exists for the keys of that project alone. Errors: not_found.
+ * Relays a request for a response by id to the upstream that created it. A recorded response is visible only to keys of its
+ * project. Throws not_found.
  */
 export async function relayResponse(
   request: FastifyRequest,
   reply: FastifyReply,
-  { asked, ...options }: ModelRelayOptions & { readonly asked: AskedResponse },
+  { responseRequest, ...options }: ModelRelayOptions & { readonly responseRequest: ResponseRequest },
 ): Promise<void> {
   const { gateway, settings, recorder, clock, responses, meter } = options;
-  const known = responses.get(asked.id);
+  const known = responses.get(responseRequest.id);
   const recorded = known?.recorded;
   if (recorded !== undefined && !mayUse(request, recorded.project)) {
-    throw new AppError("not_found", "There is no such response.");
+    throw new AppError("not_found", "Response not found.");
   }
   const project = recorded?.project ?? projectOf(request).project;
-  const target = await madeBy(asked, { ...options, project, known: known?.upstream, request });
+  const target = await targetOfResponse(responseRequest, {
+    ...options,
+    project,
+    known: known?.upstream,
+    request,
+  });
   if (!gateway.enter(request, reply)) return;
   if (project !== undefined) recorder.admit({ project, key: request.grant.keyId });
   const limits = {
@@ -36,10 +41,10 @@ export async function relayResponse(
   };
   const body = await bodyToSend(request.raw, limits);
   const observer =
-    project === undefined || !asked.isSighting
+    project === undefined || !responseRequest.isSighting
       ? undefined
       : new ResponseSighting({
-          id: asked.id,
+          id: responseRequest.id,
           known: recorded,
           project,
           apiKey: request.grant.keyId,
@@ -48,7 +53,7 @@ export async function relayResponse(
           provider: target.provider,
           recorder,
           clock,
-          keepContent: settings.keepContent,
+          captureContent: settings.captureContent,
         });
   await gateway.relay(request, reply, {
     route: "responses by id",
@@ -69,26 +74,26 @@ export async function relayResponse(
   });
 }
 
-interface Making extends ModelRelayOptions {
+interface MakerQuery extends ModelRelayOptions {
   readonly request: FastifyRequest;
   readonly project: Project | undefined;
-  /** The name of the upstream, as far as this process knows it. */
+  /** Upstream name, if known to this process. */
   readonly known: string | undefined;
 }
 
-/** One made elsewhere leads where its path does. */
-async function madeBy(
-  { id }: AskedResponse,
-  { gateway: { upstreams }, makers, project, known, request }: Making,
+/** Returns the upstream that created the response; an unknown response is routed by path. */
+async function targetOfResponse(
+  { id }: ResponseRequest,
+  { gateway: { upstreams }, makers, project, known, request }: MakerQuery,
 ): Promise<Target> {
-  const names = upstreams.ofModels.map(({ name }) => name);
+  const names = upstreams.modelTargets.map(({ name }) => name);
   const maker =
     known ??
     (project === undefined || names.length < 2
       ? undefined
       : await makers.findMaker(project, id, names).catch(() => undefined));
   const target = maker === undefined ? undefined : upstreams.named(maker);
-  return target ?? upstreams.leadingTo({ path: pathBehindPrefix(request.url) });
+  return target ?? upstreams.targetFor({ path: pathBehindPrefix(request.url) });
 }
 
 function mayUse({ grant }: FastifyRequest, project: Project): boolean {

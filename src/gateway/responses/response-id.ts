@@ -3,10 +3,10 @@ import { GATEWAY_ID_START, gatewayId } from "../../calls/events/gateway-id.ts";
 import type { Project } from "../../shared/project.ts";
 import { normalizePath } from "../apis/endpoint-paths.ts";
 
-/** What a request asks of a response by its id. */
-export interface AskedResponse {
+/** Request for a response by its id. */
+export interface ResponseRequest {
   readonly id: string;
-  /** Its answer is the response itself. */
+  /** The upstream returns the response itself. */
   readonly isSighting: boolean;
 }
 
@@ -14,20 +14,20 @@ const BY_ID = /^\/responses\/([\w.:=~-]+)(\/cancel|\/input_items)?$/;
 const SIGHTINGS: ReadonlySet<string> = new Set(["GET ", "POST /cancel"]);
 const OTHERS: ReadonlySet<string> = new Set(["DELETE ", "GET /input_items"]);
 
-/** Undefined if it is nothing that can be asked of a response. */
-export function askedResponse(method: string, path: string): AskedResponse | undefined {
-  const [, id, below = ""] = BY_ID.exec(normalizePath(path)) ?? [];
-  const asks = `${method} ${below}`;
-  const isSighting = SIGHTINGS.has(asks);
-  return id !== undefined && (isSighting || OTHERS.has(asks)) ? { id, isSighting } : undefined;
+/** Parses a request for a response by id; `undefined` for any other request. */
+export function parseResponseRequest(method: string, path: string): ResponseRequest | undefined {
+  const [, id, subpath = ""] = BY_ID.exec(normalizePath(path)) ?? [];
+  const operation = `${method} ${subpath}`;
+  const isSighting = SIGHTINGS.has(operation);
+  return id !== undefined && (isSighting || OTHERS.has(operation)) ? { id, isSighting } : undefined;
 }
 
-/** The id under which the place of a response's call is noted, beside those of calls, where no client can put one. */
-export function noteId(upstream: string, id: string): string {
+/** Returns the index key of a response's call. No client can store a call under it. */
+export function responseKeyName(upstream: string, id: string): string {
   return `${GATEWAY_ID_START}/response/${upstream}/${id}`;
 }
 
-/** The id of the call, and of the trace, of a response that was made elsewhere: the same wherever it is seen. */
+/** Derives call and trace id of a response created elsewhere, deterministically. */
 export function idsOfForeign(
   project: Project,
   upstream: string,

@@ -14,9 +14,9 @@ import { idsOfForeign } from "./response-id.ts";
 
 export interface SightingOptions {
   readonly id: string;
-  /** Undefined: it has not been seen by this process, or was not recorded. */
+  /** Undefined: unknown to this process, or not recorded. */
   readonly known: RecordedResponse | undefined;
-  /** That of the call, or else the one that is asked for. */
+  /** Project of the call, else of the request. */
   readonly project: Project;
   readonly apiKey: string;
   readonly requestId: string;
@@ -24,16 +24,16 @@ export interface SightingOptions {
   readonly provider: string | undefined;
   readonly recorder: Recorder;
   readonly clock: Clock;
-  readonly keepContent: boolean;
+  readonly captureContent: boolean;
 }
 
 const RECORD_BYTES = 2048;
 
-/** Observes a response that is asked for by its id. The first sight of its end is recorded, every other is nothing. */
+/** Observes a response retrieved by id. Records the first observation of its end only. */
 export class ResponseSighting implements RelayObserver {
   readonly #options: SightingOptions;
   readonly #reader: ResponsesReader;
-  #copy: ResponseTap | undefined;
+  #tap: ResponseTap | undefined;
   #encoding: string | undefined;
   #status = 0;
   #isStream = false;
@@ -41,7 +41,7 @@ export class ResponseSighting implements RelayObserver {
 
   constructor(options: SightingOptions) {
     this.#options = options;
-    this.#reader = new ResponsesReader({ capturesText: options.keepContent });
+    this.#reader = new ResponsesReader({ capturesText: options.captureContent });
   }
 
   onSend(): void {}
@@ -58,15 +58,15 @@ export class ResponseSighting implements RelayObserver {
   }
 
   onChunk(chunk: Buffer): void {
-    this.#copy ??= new ResponseTap(this.#encoding, RESPONSE_EVENT, (event) => this.#reader.read(event));
-    this.#copy.push(chunk);
+    this.#tap ??= new ResponseTap(this.#encoding, RESPONSE_EVENT, (event) => this.#reader.read(event));
+    this.#tap.push(chunk);
   }
 
   onError(): void {}
 
   onOutcome(): Promise<void> | undefined {
     const record = (): void => this.#record();
-    const recorded = this.#copy?.finish()?.then(record);
+    const recorded = this.#tap?.finish()?.then(record);
     if (recorded === undefined) record();
     else this.#options.recorder.expect(recorded);
     return recorded;
@@ -105,7 +105,7 @@ export class ResponseSighting implements RelayObserver {
       endedAtMs: Math.max(clock.now(), call.startedAtMs),
       readInputs: () => ({ model: this.#reader.model }),
       output: this.#reader.output(),
-      attributes: { sumtree: this.#marks(basis) },
+      attributes: { sumtree: this.#attributes(basis) },
       summary: {
         usage:
           counted.basis === "none"
@@ -121,7 +121,7 @@ export class ResponseSighting implements RelayObserver {
     };
   }
 
-  #marks(usage: CompletionAttributes["usage"]): CompletionAttributes {
+  #attributes(usage: CompletionAttributes["usage"]): CompletionAttributes {
     const { known, upstream, requestId } = this.#options;
     const first = known?.marks;
     return {

@@ -5,27 +5,27 @@ import { EventReader } from "./event-reader.ts";
 import { SseSplitter } from "./sse-splitter.ts";
 import type { StreamEvent } from "./stream-event.ts";
 
-/** Larger events pass in parts, unread. */
+/** Larger events are relayed in parts, unread. */
 const MAX_HELD_BYTES = 1024 * 1024;
 const BLANK_LINE = Buffer.from("\n\n");
 
 export interface ApiStreamOptions {
   readonly rules: CaptureRule;
-  /** `last`: nothing that counts comes after it. `enough`: the stream may end cleanly from here on. */
-  readonly standing: (event: StreamEvent) => "last" | "enough" | undefined;
+  /** `last`: no relevant event follows. `enough`: the stream may end cleanly from here. */
+  readonly endState: (event: StreamEvent) => "last" | "enough" | undefined;
   readonly frame: (error: ErrorObject) => Buffer;
-  /** Gets every event before it is relayed. */
+  /** Called for every event before it is relayed. */
   readonly onEvent: ((event: StreamEvent) => void) | undefined;
 }
 
-/** A stream of an API whose events are typed, on its way to the client: event by event, every byte as it came. */
+/** Transform of a stream with typed events: relays event by event, every byte unchanged. */
 export class ApiStream implements StreamTransform {
   readonly #options: ApiStreamOptions;
   readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
   readonly #events: EventReader;
   readonly done = false;
   readonly holdsEnd = false;
-  #materialized = false;
+  #reachedEnd = false;
   #mayEnd = false;
 
   constructor(options: ApiStreamOptions) {
@@ -33,12 +33,12 @@ export class ApiStream implements StreamTransform {
     this.#events = new EventReader(options.rules);
   }
 
-  get materialized(): boolean {
-    return this.#materialized;
+  get reachedEnd(): boolean {
+    return this.#reachedEnd;
   }
 
   get complete(): boolean {
-    return this.#materialized || this.#mayEnd;
+    return this.#reachedEnd || this.#mayEnd;
   }
 
   get inEvent(): boolean {
@@ -46,34 +46,34 @@ export class ApiStream implements StreamTransform {
   }
 
   get takesComment(): boolean {
-    return !this.inEvent && !this.#events.usesIds && !this.#materialized;
+    return !this.inEvent && !this.#events.usesIds && !this.#reachedEnd;
   }
 
   push(chunk: Buffer): Buffer[] {
-    return this.#splitter.push(chunk).map((piece) => {
-      this.#note(this.#events.read(piece));
-      return piece.bytes;
+    return this.#splitter.push(chunk).map((part) => {
+      this.#track(this.#events.read(part));
+      return part.bytes;
     });
   }
 
-  /** A last event without its blank line passes if it is whole. */
+  /** Relays a final event without blank line if it is complete. */
   finish(): Buffer[] {
     const rest = this.#splitter.rest();
     if (rest.length === 0) return [];
     const bytes = Buffer.concat([rest, BLANK_LINE]);
     const event = new EventReader(this.#options.rules).read({ bytes, whole: true, ends: true });
     const isTorn = event !== undefined && event.kind !== "done" && event.chunk === undefined;
-    if (isTorn && !this.#materialized) {
+    if (isTorn && !this.#reachedEnd) {
       this.#mayEnd = false;
       return [];
     }
-    this.#note(event);
+    this.#track(event);
     return [rest];
   }
 
   close(): void {
     const rest = this.#splitter.rest();
-    if (rest.length === 0 || this.#materialized) return;
+    if (rest.length === 0 || this.#reachedEnd) return;
     const isUnsent = !this.inEvent;
     const event = this.#events.read({ bytes: rest, whole: false, ends: true });
     if (event?.chunk !== undefined) this.#options.onEvent?.({ ...event, isUnsent });
@@ -83,11 +83,11 @@ export class ApiStream implements StreamTransform {
     return this.#options.frame(error);
   }
 
-  #note(event: StreamEvent | undefined): void {
+  #track(event: StreamEvent | undefined): void {
     if (event === undefined) return;
     this.#options.onEvent?.(event);
-    const standing = this.#options.standing(event);
-    if (standing === "last") this.#materialized = true;
-    if (standing === "enough" || event.kind === "error" || event.kind === "flat_error") this.#mayEnd = true;
+    const endState = this.#options.endState(event);
+    if (endState === "last") this.#reachedEnd = true;
+    if (endState === "enough" || event.kind === "error" || event.kind === "flat_error") this.#mayEnd = true;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What to keep of a value: an object's members, a list's items, a fact whole, text and what else belongs to an answer as
- * far as it fits.
+ * Capture rule of a JSON value: members of an object, items of a list, a whole fact, or text and other content within a
+ * budget.
  */
 export type CaptureRule =
   | {
@@ -11,7 +11,7 @@ export type CaptureRule =
   | { readonly kind: "list"; readonly items: CaptureRule }
   | { readonly kind: "fact" | "text" | "other" };
 
-/** Members of a response, a choice or a message that are not recorded: they can be larger than the answer itself. */
+/** Unrecorded members: they can be larger than the response itself. */
 export const UNRECORDED: ReadonlySet<string> = new Set([
   "logprobs",
   "prompt_logprobs",
@@ -25,7 +25,7 @@ export const text: CaptureRule = { kind: "text" };
 const other: CaptureRule = { kind: "other" };
 export const list = (items: CaptureRule): CaptureRule => ({ kind: "list", items });
 
-/** These members by their own rules, the unrecorded not at all, and all others. */
+/** Builds an object rule: given members by their rules, unrecorded ones skipped, others captured. */
 export function object(members: Readonly<Record<string, CaptureRule | undefined>>): CaptureRule {
   const unrecorded = [...UNRECORDED].map((name) => [name, undefined] as const);
   return { kind: "object", members: new Map([...Object.entries(members), ...unrecorded]), others: other };
@@ -50,8 +50,8 @@ const choice = object({
   delta: message,
 });
 
-/** A completion, or one chunk of it. */
-export const ANSWER = object({
+/** Chat completion, or one chunk of it. */
+export const COMPLETION = object({
   id: fact,
   object: fact,
   model: fact,
@@ -64,7 +64,7 @@ export const ANSWER = object({
   choices: list(choice),
 });
 
-/** A response of the Responses API, whole or within an event. */
+/** Responses API response, whole or within an event. */
 const item = object({
   type: fact,
   id: fact,
@@ -101,7 +101,7 @@ export const RESPONSE_EVENT = object({
   response: object(responseFacts),
 });
 
-/** A message of Anthropic's API, or one event of it. */
+/** Anthropic message, or one event of it. */
 const messageFacts = {
   id: fact,
   type: fact,
@@ -119,7 +119,7 @@ export const MESSAGE_EVENT = object({
   delta: object({ type: fact, stop_reason: fact, text, thinking: text, partial_json: text }),
 });
 
-/** An answer with nothing but facts that is told in one piece, or its last event. */
+/** Response of facts only, or its last event. */
 const plainFacts = { id: fact, object: fact, type: fact, model: fact, usage: fact, meta: fact, error: fact };
 export const EVENT = object({ ...plainFacts, text, delta: text });
 export const VECTORS = object({ ...plainFacts, data: undefined, embeddings: undefined });

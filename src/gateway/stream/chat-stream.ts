@@ -6,44 +6,44 @@ import { SseSplitter, type StreamChunk } from "./sse-splitter.ts";
 import type { StreamEvent } from "./stream-event.ts";
 import { usageIn } from "./usage-in.ts";
 
-/** Larger events pass in parts, unread. */
+/** Larger events are relayed in parts, unread. */
 const MAX_HELD_BYTES = 1024 * 1024;
 const BLANK_LINE = Buffer.from("\n\n");
 
-/** An event stream on its way to the client. */
+/** Transform of an event stream for the client. */
 export interface StreamTransform {
-  /** The end marker has passed: nothing after it is relayed. */
+  /** The end marker was relayed: nothing after it is relayed. */
   readonly done: boolean;
-  /** The last event that counts has passed. What the upstream sends after it is relayed, but no longer matters. */
-  readonly materialized: boolean;
-  /** The client has seen how the stream ended. */
+  /** The last relevant event was relayed. Later bytes are relayed, but do not matter. */
+  readonly reachedEnd: boolean;
+  /** The client has received a valid end of the stream. */
   readonly complete: boolean;
-  /** The client has received part of an event that was too large to hold. */
+  /** The client has received part of an event too large to hold. */
   readonly inEvent: boolean;
-  /** The end marker has come, and waits for usage that may come behind it; `finish` releases it. */
+  /** The end marker is held back for usage that may follow it; `finish` releases it. */
   readonly holdsEnd: boolean;
-  /** All of its content has passed, and its usage is still to come. */
+  /** All content has been relayed; usage is outstanding. */
   readonly awaitsUsage?: boolean;
   /** A comment may be inserted here. */
   readonly takesComment: boolean;
-  /** The part of the stream that can be sent now. */
+  /** Returns the bytes that can be sent now. */
   push(chunk: Buffer): Buffer[];
-  /** The rest that can be sent after the upstream's end. */
+  /** Returns the rest to send after the upstream's end. */
   finish(): Buffer[];
-  /** The stream breaks off here. */
+  /** Handles an aborted stream. */
   close(): void;
-  /** An error event in the form that the stream's clients read. */
+  /** Formats an error event for clients of the stream. */
   frame(error: ErrorObject): Buffer;
 }
 
-/** Any event stream, unchanged. It only holds an unfinished event back, in case it never ends. */
+/** Transform of any event stream: unchanged, but holds back an incomplete event in case it never ends. */
 export class OpaqueStream implements StreamTransform {
   readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
   readonly done = false;
-  readonly materialized = false;
+  readonly reachedEnd = false;
   readonly holdsEnd = false;
   readonly frame = errorFrame;
-  /** The protocol is unknown, so any clean end is complete. */
+  /** Any clean end is complete, because the protocol is unknown. */
   readonly complete = true;
   readonly takesComment = false;
 
@@ -66,15 +66,15 @@ export class OpaqueStream implements StreamTransform {
 }
 
 export interface ChatStreamOptions {
-  /** Removes the chunk that only contains usage: we asked for it, the client did not. */
+  /** Removes the usage-only chunk that the gateway, not the client, requested. */
   readonly hideUsage: boolean;
-  /** Gets every event before it is relayed. */
+  /** Called for every event before it is relayed. */
   readonly onEvent: ((event: StreamEvent) => void) | undefined;
 }
 
 /**
- * A streamed completion on its way to the client: event by event, byte for byte. Two kinds of events do not pass
- * unchanged: usage that we asked for, and the flat errors of vLLM, which SDKs would read as a chunk.
+ * Transform of a streamed chat completion, byte for byte except: requested usage is removed, and flat errors of vLLM, which
+ * SDKs would read as a chunk, are wrapped.
  */
 export class ChatStream implements StreamTransform {
   readonly #options: ChatStreamOptions;
@@ -96,11 +96,11 @@ export class ChatStream implements StreamTransform {
     return this.#done;
   }
 
-  get materialized(): boolean {
+  get reachedEnd(): boolean {
     return this.#done;
   }
 
-  /** Complete: it has the end marker, the upstream's own error, or (some servers never send the marker) an end of all choices. */
+  /** True after the end marker, an upstream error, or the end of all choices (some servers never send the marker). */
   get complete(): boolean {
     return this.#done || this.holdsEnd || this.#failed || (!this.#torn && this.#ends.all);
   }
@@ -109,7 +109,7 @@ export class ChatStream implements StreamTransform {
     return this.#heldEnd !== undefined;
   }
 
-  /** Only for whoever listens. */
+  /** True if all choices ended without usage, and there is a listener. */
   get awaitsUsage(): boolean {
     const isOver = this.#hasUsage || this.#failed || this.#done || this.holdsEnd;
     return this.#options.onEvent !== undefined && this.#ends.all && !isOver;
@@ -119,22 +119,22 @@ export class ChatStream implements StreamTransform {
     return this.#splitter.inOversizeEvent;
   }
 
-  /** After an `id:`, a comment would make some SDKs read an event without data. */
+  /** False after an `id:`, because a comment would make some SDKs read an event without data. */
   get takesComment(): boolean {
     return !this.inEvent && !this.#events.usesIds && !this.#done && !this.holdsEnd;
   }
 
   push(chunk: Buffer): Buffer[] {
     const passed: Buffer[] = [];
-    for (const piece of this.#splitter.push(chunk)) {
+    for (const part of this.#splitter.push(chunk)) {
       if (this.#done) break;
-      const passing = this.#pass(piece);
+      const passing = this.#pass(part);
       if (passing !== undefined) passed.push(passing);
     }
     return passed;
   }
 
-  /** A last event without its blank line, or nothing useful. */
+  /** Returns a final event without blank line, if useful. */
   finish(): Buffer[] {
     const rest = this.#splitter.rest();
     if (this.#done) return [];
@@ -166,13 +166,13 @@ export class ChatStream implements StreamTransform {
     if (event?.chunk !== undefined) this.#options.onEvent?.({ ...event, isUnsent });
   }
 
-  #pass(piece: StreamChunk): Buffer | undefined {
+  #pass(part: StreamChunk): Buffer | undefined {
     const isBehindEnd = this.holdsEnd;
-    const event = this.#events.read(piece);
-    if (event === undefined) return isBehindEnd ? undefined : piece.bytes;
-    const passing = this.#passEvent(event, piece.bytes);
-    // the rest of a large event has passed already
-    return piece.whole || isBehindEnd ? passing : piece.bytes;
+    const event = this.#events.read(part);
+    if (event === undefined) return isBehindEnd ? undefined : part.bytes;
+    const passing = this.#passEvent(event, part.bytes);
+    // the rest of a large event was relayed already
+    return part.whole || isBehindEnd ? passing : part.bytes;
   }
 
   #releaseEnd(end: Buffer): Buffer {

@@ -1,14 +1,14 @@
 import { isJsonObject } from "../../shared/json.ts";
 import { errorOfChoice } from "./error-in-response.ts";
 
-/** With more choices, they are not tracked separately, and a stream needs its end marker. */
+/** More choices are not tracked, and the stream needs its end marker. */
 const MAX_CHOICES = 1024;
 
-/** Which choices of a response have begun, and which of them have ended: with a finish reason, or with an error. */
+/** Tracker of started and ended choices; a choice ends with a finish reason or an error. */
 export class ChoiceTracker {
   readonly #ended = new Map<number, boolean>();
 
-  /** Something has begun, and everything that has begun has ended. */
+  /** True if at least one choice started and all started ones ended. */
   get all(): boolean {
     const { size } = this.#ended;
     return size > 0 && size < MAX_CHOICES && [...this.#ended.values()].every(Boolean);

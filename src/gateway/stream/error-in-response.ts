@@ -5,21 +5,21 @@ type Json = Readonly<Record<string, unknown>>;
 
 const MAX_MESSAGE_LENGTH = 2000;
 
-/** The message of the error in a response or one of its chunks, whether or not it has choices too. */
+/** Returns the error message of a response or chunk, with or without choices. */
 export function errorOfResponse(chunk: Json): string | undefined {
   const { error, x_groq: groq, choices, detail, message } = chunk;
   const hasChoices = Array.isArray(choices) && choices.length > 0;
-  if (isTold(error) || (!hasChoices && isJsonObject(error))) return messageOf(error);
-  if (isJsonObject(groq) && isTold(groq["error"])) return messageOf(groq["error"]);
+  if (isError(error) || (!hasChoices && isJsonObject(error))) return messageOf(error);
+  if (isJsonObject(groq) && isError(groq["error"])) return messageOf(groq["error"]);
   const isFlat =
-    !Array.isArray(choices) && (isTold(detail) || (typeof message === "string" && message !== ""));
+    !Array.isArray(choices) && (isError(detail) || (typeof message === "string" && message !== ""));
   return isFlat || chunk["object"] === "error" ? shortened(errorObjectOf(500, chunk).message) : undefined;
 }
 
-/** The message of an error that ends one choice; the others may go on. */
+/** Returns the message of an error that ends one choice; others may continue. */
 export function errorOfChoice(choice: unknown): string | undefined {
   if (!isJsonObject(choice)) return undefined;
-  if (isTold(choice["error"])) return messageOf(choice["error"]);
+  if (isError(choice["error"])) return messageOf(choice["error"]);
   return choice["finish_reason"] === "error" ? "The upstream ended a choice with an error." : undefined;
 }
 
@@ -30,8 +30,8 @@ function messageOf(error: unknown): string {
     : "The upstream reported an error.";
 }
 
-/** Many servers send `error: null` or `error: {}` where there is none. */
-function isTold(error: unknown): boolean {
+/** True for an actual error: many servers send `error: null` or `error: {}`. */
+function isError(error: unknown): boolean {
   if (typeof error === "object" && error !== null) return Object.keys(error).length > 0;
   return error === true || (typeof error === "string" && error !== "");
 }

@@ -1,10 +1,10 @@
 import { createParser } from "eventsource-parser";
-import { ANSWER, type CaptureRule } from "./capture-rules.ts";
+import { COMPLETION, type CaptureRule } from "./capture-rules.ts";
 import { JsonProjector } from "./json-projector.ts";
 import type { StreamChunk } from "./sse-splitter.ts";
 import { readEventData, readStreamEvent, type StreamEvent } from "./stream-event.ts";
 
-/** Reads the events of a stream from a copy of its pieces: whole events at once, larger ones as they pass. */
+/** Parses events of a stream copy: whole events at once, larger ones incrementally. */
 export class EventReader {
   #large: LargeEvent | undefined;
   #data: string | undefined;
@@ -19,16 +19,16 @@ export class EventReader {
     },
   });
 
-  constructor(rules: CaptureRule = ANSWER) {
+  constructor(rules: CaptureRule = COMPLETION) {
     this.#rules = rules;
   }
 
-  /** Some event had an `id:`. */
+  /** True if an event had an `id:`. */
   get usesIds(): boolean {
     return this.#usesIds;
   }
 
-  /** The event that this piece completes; undefined if it completes none, or one without data. */
+  /** Returns the event that this chunk completes; `undefined` if none, or one without data. */
   read({ bytes, whole, ends }: StreamChunk): StreamEvent | undefined {
     if (whole) return this.#readWhole(bytes);
     this.#large ??= new LargeEvent(this.#rules);
@@ -50,15 +50,15 @@ const DATA = "data:";
 const LF = 10;
 const CR = 13;
 
-/** The data of one event, sieved line by line. */
+/** Incremental reader of one large event. */
 class LargeEvent {
-  readonly #sieve: JsonProjector;
-  /** The beginning of the line, until its kind is known. */
+  readonly #projector: JsonProjector;
+  /** Line prefix, until the field name is known. */
   #name: string | undefined = "";
   #isData = false;
 
   constructor(rules: CaptureRule) {
-    this.#sieve = new JsonProjector(rules);
+    this.#projector = new JsonProjector(rules);
   }
 
   push(bytes: Buffer): void {
@@ -69,7 +69,7 @@ class LargeEvent {
   }
 
   finish(): StreamEvent {
-    return readEventData(this.#sieve.finish());
+    return readEventData(this.#projector.finish());
   }
 
   #readName(bytes: Buffer, at: number): number {
@@ -88,7 +88,7 @@ class LargeEvent {
 
   #readLine(bytes: Buffer, from: number): number {
     const end = lineEnd(bytes, from);
-    if (this.#isData) this.#sieve.push(bytes.subarray(from, end));
+    if (this.#isData) this.#projector.push(bytes.subarray(from, end));
     if (end < bytes.length) this.#name = "";
     return end;
   }

@@ -1,12 +1,12 @@
 import { parseOrUndefined } from "../parse-or-undefined.ts";
-import { ANSWER, type CaptureRule } from "./capture-rules.ts";
+import { COMPLETION, type CaptureRule } from "./capture-rules.ts";
 import type { EventData } from "./stream-event.ts";
 
 const MAX_FACT_BYTES = 64 * 1024;
 const MAX_FACTS_BYTES = 4 * MAX_FACT_BYTES;
 const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_OTHER_BYTES = 256 * 1024;
-/** A member with a longer name, as written, is skipped. */
+/** Members with longer names, as encoded, are skipped. */
 const MAX_KEY_BYTES = 128;
 
 interface Frame {
@@ -26,8 +26,8 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * Reads the JSON of a response as it passes, in chunks of any size. It keeps what accounting needs, in any order, and
- * skips the rest. Cost: a step per byte. Memory: what it keeps, at most 1.6 MB.
+ * Projects streamed JSON to the members a capture rule selects, in chunks of any size. Cost: O(bytes). Memory: the captured
+ * values, at most 1.6 MB.
  */
 export class JsonProjector {
   readonly #frames: Frame[] = [];
@@ -37,14 +37,14 @@ export class JsonProjector {
   #textBytes = 0;
   #otherBytes = 0;
   #droppedTextBytes = 0;
-  #isPart = false;
+  #isPartial = false;
   #state: State = "value";
-  /** What to keep of the next or current value; undefined: skip it. */
+  /** Rule of the next or current value; `undefined`: skip it. */
   #rule: CaptureRule | undefined;
   #key = "";
   #escapedInKey = false;
 
-  constructor(rules: CaptureRule = ANSWER) {
+  constructor(rules: CaptureRule = COMPLETION) {
     this.#rule = rules;
   }
 
@@ -62,7 +62,7 @@ export class JsonProjector {
     }
   }
 
-  /** What was kept so far. If the response was cut: everything complete. */
+  /** Returns the captured JSON; of a cut response, everything complete. */
   finish(): EventData {
     if (this.#state === "atom") this.#countDropped();
     this.#state = "over";
@@ -70,7 +70,7 @@ export class JsonProjector {
     return {
       json: Buffer.concat(this.#kept).toString("utf8"),
       droppedTextBytes: this.#droppedTextBytes,
-      isPart: this.#isPart,
+      isPartial: this.#isPartial,
     };
   }
 
@@ -119,7 +119,7 @@ export class JsonProjector {
       const key = this.#key.length < MAX_KEY_BYTES ? unescaped(this.#key) : undefined;
       this.#key = key ?? "";
       this.#rule = key === undefined ? undefined : this.#ruleOf(key);
-      this.#isPart ||= key === undefined;
+      this.#isPartial ||= key === undefined;
       this.#state = "colon";
       return;
     }
@@ -136,7 +136,7 @@ export class JsonProjector {
   #endAtom(): void {
     const bytes = this.#atom.bytes;
     if (bytes === undefined) {
-      this.#isPart ||= this.#rule !== undefined;
+      this.#isPartial ||= this.#rule !== undefined;
       this.#countDropped();
     } else if (this.#isReadable(bytes)) {
       this.#keep(bytes);
@@ -147,7 +147,7 @@ export class JsonProjector {
     this.#state = this.#frames.length === 0 ? "over" : "after";
   }
 
-  /** One value that is not JSON, such as a word, would make all of it unreadable. */
+  /** True if the value parses: one invalid value would make the whole unreadable. */
   #isReadable(bytes: Buffer): boolean {
     const canBeAnything = this.#rule?.kind === "text" || this.#frames.length === 0;
     return canBeAnything || parseOrUndefined(bytes.toString("utf8")) !== undefined;
@@ -188,7 +188,7 @@ export class JsonProjector {
   }
 }
 
-/** A value that is kept or skipped whole: a scalar, or a container whose content is not needed. */
+/** Value captured or skipped as a unit: a scalar, or an unparsed container. */
 class Atom {
   #parts: Buffer[] | undefined;
   #budget = 0;
@@ -212,12 +212,12 @@ class Atom {
     this.isComplete = false;
   }
 
-  /** Undefined if there was no room for it. */
+  /** Captured bytes; `undefined` if they exceeded the budget. */
   get bytes(): Buffer | undefined {
     return this.#parts && Buffer.concat(this.#parts);
   }
 
-  /** Reads on from `at`; returns where it stopped: after the value, or at the end of the chunk. */
+  /** Continues at `at`; returns the offset after the value, or the end of the chunk. */
   read(chunk: Buffer, at: number): number {
     let to = at;
     while (to < chunk.length && !this.isComplete) {
@@ -232,7 +232,7 @@ class Atom {
     return to;
   }
 
-  /** False if the byte is not part of the value: a scalar ended before it. */
+  /** Returns false if the byte is not part of the value: a scalar ended before it. */
   #readOne(byte: number): boolean {
     if (this.#isScalar) {
       this.isComplete = isSpace(byte) || byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET;
@@ -268,7 +268,7 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** A key as it was meant; its bytes are one character each. Undefined if it is not one. */
+/** Decodes a key collected as one character per byte; `undefined` if it is invalid. */
 function unescaped(key: string): string | undefined {
   const written = Buffer.from(key, "latin1").toString("utf8");
   if (!written.includes("\\")) return written;

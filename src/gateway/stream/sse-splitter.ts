@@ -1,25 +1,25 @@
 const LF = 10;
 const CR = 13;
 
-/** A stretch of an event stream, byte for byte. */
+/** Consecutive bytes of an event stream. */
 export interface StreamChunk {
   readonly bytes: Buffer;
-  /** One whole event with its final blank line; otherwise part of an event too large to hold. */
+  /** One event with its final blank line; otherwise part of an oversized event. */
   readonly whole: boolean;
-  /** An event ends here. */
+  /** An event ends with these bytes. */
   readonly ends: boolean;
 }
 
 /**
- * Splits an event stream into events without changing a byte, however the bytes are chunked. It holds an unfinished event
- * back, up to `maxHeldBytes`; a larger one passes in parts.
+ * Splits a byte stream into events without changing a byte. Holds back an incomplete event up to `maxHeldBytes`; a larger
+ * one is passed on in parts.
  */
 export class SseSplitter {
   readonly #maxHeldBytes: number;
   #held: Buffer[] = [];
   #heldBytes = 0;
   #lineHasBytes = false;
-  /** The last byte was a CR, which ends a line alone or with the LF that may follow. */
+  /** The last byte was a CR, which ends a line alone or with a following LF. */
   #afterCr = false;
   /** That CR ended a blank line, and so the event. */
   #ended = false;
@@ -29,7 +29,7 @@ export class SseSplitter {
     this.#maxHeldBytes = maxHeldBytes;
   }
 
-  /** Part of the current event has already passed. */
+  /** Part of the current event was already passed on. */
   get inOversizeEvent(): boolean {
     return this.#oversize;
   }
@@ -49,7 +49,7 @@ export class SseSplitter {
     return pieces;
   }
 
-  /** The rest of an unfinished event. */
+  /** Takes the held bytes of an incomplete event. */
   rest(): Buffer {
     const rest = Buffer.concat(this.#held);
     this.#held = [];
@@ -57,7 +57,7 @@ export class SseSplitter {
     return rest;
   }
 
-  /** Reads one byte; returns where the event ended, which is before this byte if a lone CR ended it. */
+  /** Reads one byte; returns the end offset of an event, which is before this byte if a lone CR ended it. */
   #step(byte: number, at: number): number | undefined {
     if (this.#afterCr) {
       this.#afterCr = false;

@@ -163,7 +163,7 @@ const shared: Readonly<Record<number, SharedResponse>> = {
   503: {
     when: "always",
     name: "Unavailable",
-    description: "The store is not reachable, or the service is overloaded",
+    description: "Store unreachable, or service overloaded",
     header: "retry-after",
     detail: "Store unreachable. Retry later.",
   },

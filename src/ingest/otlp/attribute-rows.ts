@@ -106,7 +106,7 @@ export const UNITS = {
   ],
 } as const;
 
-/** Who served, by name; where, by address. */
+/** Provider by name; the server by address. */
 export const PROVIDER = [
   "gen_ai.provider.name",
   "gen_ai.system",

@@ -11,7 +11,7 @@ export interface SpanOfProducer {
   readonly attributes: Attributes;
 }
 
-/** What is known of a producer. What a profile leaves out is as the conventions of OpenTelemetry say. */
+/** Producer profile. Omitted members follow the OpenTelemetry conventions. */
 export interface Profile {
   /** As in docs/clients.md, which has the same table. */
   readonly producer: string;
@@ -30,14 +30,14 @@ export interface Profile {
   readonly asksNone?: Fact;
   /** Attributes with the provider's own usage as JSON, which is more exact than the counts beside it. */
   readonly raw?: readonly string[];
-  /** Where the provider's own response stands, if neither in the output nor in attributes that all know. */
+  /** Attribute with the provider's response, if neither the output nor a common attribute. */
   readonly response?: {
     readonly in: string;
     readonly read: (attributes: Attributes) => FoundResponse | undefined;
   };
   /** Names of attributes that only this producer uses, and those of the conventions. */
   readonly names?: Readonly<Record<string, string>>;
-  /** Where the model that answered stands, if not in an attribute of `MODEL`. */
+  /** Attribute with the response model, if not one of `MODEL`. */
   readonly model?: { readonly in: string; readonly read: (attributes: Attributes) => string | undefined };
   /** Attributes with the session and the user, besides those of `THREAD` and `USER`. */
   readonly session?: readonly string[];
@@ -168,7 +168,7 @@ export const PROFILES: readonly Profile[] = [
 
 const UNKNOWN: Omit<Profile, "producer" | "scope"> = {};
 
-/** What is known of the producer of a span; undefined for a scope that no profile names. */
+/** Returns the profile of a span's producer; `undefined` for an unknown scope. */
 export function profileOf({ name, scopeName, scopeVersion }: SpanOfProducer): Profile | undefined {
   return PROFILES.find(
     ({ scope, version, spans }) =>
@@ -177,14 +177,14 @@ export function profileOf({ name, scopeName, scopeVersion }: SpanOfProducer): Pr
 }
 
 /**
- * Whether a span's usage includes that of the spans below it. It does for almost all producers: a wrapper repeats the sum
- * of its children, a second instrumentation repeats the same completion. A recorded trace proves each exception.
+ * True if a span's usage includes its descendants', as for almost all producers: a wrapper repeats the sum of its children,
+ * a second instrumentation the same completion. A recorded trace proves each exception.
  */
 export function inclusiveOf(span: SpanOfProducer): Inclusive {
   return factsOf(span).addsUp?.is(span.attributes) === true ? false : "in_total";
 }
 
-/** Whether a span's prompt count excludes cached tokens. */
+/** True if a span's prompt count excludes cached tokens. */
 export function excludesCache(span: SpanOfProducer): boolean {
   return factsOf(span).excludesCache?.is(span.attributes) === true;
 }

@@ -1,10 +1,10 @@
 import { create, toBinary, toJson } from "@bufbuild/protobuf";
 import { ExportTraceServiceResponseSchema } from "./otlp_pb.ts";
 
-/** How many reasons a response lists. */
+/** Maximum reasons in a response. */
 const MAX_REASONS = 5;
 
-/** How many spans were rejected, and why. */
+/** Rejected span counts by reason. */
 export type Rejections = ReadonlyMap<string, number>;
 
 /** OTLP's response, empty if all spans are stored. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response */

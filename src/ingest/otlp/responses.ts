@@ -6,7 +6,7 @@ import { readPythonText } from "./python-text.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a provider's response says of itself, in its own words. */
+/** Facts of a provider's response, in its own terms. */
 export interface FoundResponse {
   readonly usage: Json;
   readonly model: string | null;

@@ -11,9 +11,9 @@ import { toCallEvent } from "./to-call-event.ts";
 /** Spans read before the event loop runs other work. */
 const SPANS_PER_TURN = 200;
 
-/** Who sends spans. */
+/** Sender of spans. */
 export interface Sender {
-  /** Where those of a resource go. */
+  /** Resolves the project of a resource. */
   readonly projectOf: (resource: Attributes) => Project;
   /** The id of the key they are sent with. */
   readonly apiKey: string;

@@ -17,8 +17,8 @@ interface SpanUsage {
 }
 
 /**
- * What a span reports; undefined if it reports no tokens. As in the conventions, prompt tokens include cached ones, even if
- * the producer excludes them.
+ * Reads a span's usage; `undefined` without tokens. As in the conventions, prompt tokens include cached ones, even if the
+ * producer excludes them.
  */
 export function usageOfSpan(span: SpanOfProducer): SpanUsage | undefined {
   const attributes = usageAttributes(span);
@@ -68,7 +68,7 @@ function corrected(counts: Counts, span: SpanOfProducer): Counts {
   return withCacheInPrompt(whole, excludesCache(span));
 }
 
-/** What the total has beyond prompt and completion are thoughts, which are charged as output. */
+/** Counts thoughts: tokens of the total beyond prompt and completion, billed as output. */
 function withThoughts(counts: Counts): Counts {
   const { prompt_tokens: prompt = 0, completion_tokens: completion = 0, total_tokens: total = 0 } = counts;
   return total > prompt + completion ? { ...counts, completion_tokens: total - prompt } : counts;

@@ -69,7 +69,7 @@ async function healthOf(engine: Engine): Promise<StoreHealth> {
     await engine.rows(sql`SELECT 1`, { name: "health", tables: "local" });
     return { reads: undefined, writes: undefined };
   } catch {
-    const problem = "The store is not reachable.";
+    const problem = "Store unreachable.";
     return { reads: problem, writes: problem };
   }
 }

@@ -139,7 +139,7 @@ function check(share: FairSemaphore, model: Rollup): void {
   if (!isKept) for (const one of heads) expect(model.may(one.tenant, one.amount)).toBe(false);
 }
 
-describe("FairShare", () => {
+describe("FairSemaphore", () => {
   it("divides, queues, cancels and gives back as a plain list of tenants would", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 120 }), async (steps) => {
@@ -207,7 +207,7 @@ describe("FairShare", () => {
     await expect(late).rejects.toMatchObject({ reason: "late" });
     first.release();
     (await patient).release();
-    expect(share.counts()).toEqual({ held: 0, waiting: 0, waited: 2, refused: 1 });
+    expect(share.counts()).toEqual({ held: 0, waiting: 0, waited: 2, rejected: 1 });
   });
 
   it("keeps places in its queue for others than the one that fills it", async () => {

@@ -33,7 +33,7 @@ describe("readableError", () => {
     });
     const deep = `{"detail":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
     const changed = readableError(400, Buffer.from(deep))!.toString();
-    expect(changed).toContain('"message":"The upstream answered 400."');
+    expect(changed).toContain('"message":"The upstream returned 400."');
     expect(changed.endsWith(deep.slice(1))).toBe(true);
   });
 });

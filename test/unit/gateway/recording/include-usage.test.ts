@@ -6,7 +6,7 @@ import { injectIncludeUsage } from "../../../../src/gateway/recording/include-us
 const ask = (text: string): string | undefined =>
   injectIncludeUsage(Buffer.from(text), JSON.parse(text) as Record<string, unknown>)?.toString();
 
-describe("askForUsage", () => {
+describe("includeUsage", () => {
   it.each([
     ['{"stream":true}', '{"stream_options":{"include_usage":true},"stream":true}'],
     [' { "stream" : true }', ' {"stream_options":{"include_usage":true}, "stream" : true }'],

@@ -7,7 +7,7 @@ const limits = { maxPendingCalls: 90, maxPendingBytes: 9000 };
 let made = 0;
 function one(project: string, key = "k", bytes = 1): Pending {
   const completion = { callId: `c${made++}`, apiKey: key } as EndedCompletion;
-  return { project: project as Project, completion, bytes, queuedAtMs: 0, left: undefined };
+  return { project: project as Project, completion, bytes, queuedAtMs: 0, orphaned: undefined };
 }
 const fill = (pending: PendingCompletions, make: () => Pending): number => {
   let count = 0;

@@ -144,7 +144,7 @@ describe("the recorder", () => {
       recorder.admit(tenant);
       recorder.record(project, completion(id), 1);
     }
-    expect(() => recorder.admit(tenant)).toThrow("Too many completions wait to be recorded.");
+    expect(() => recorder.admit(tenant)).toThrow("Too many completions are waiting to be recorded.");
     recorder.admit({ project: "acme/other", key: "a-key" });
     // one that had been admitted before
     recorder.record(project, completion("c"), 1);

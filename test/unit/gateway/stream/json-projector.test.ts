@@ -6,7 +6,7 @@ import { runs } from "../../../helpers/runs.ts";
 
 const RUNS = runs(150, 2000);
 
-function sieve(text: string | Buffer, cuts: readonly number[] = []) {
+function projector(text: string | Buffer, cuts: readonly number[] = []) {
   const reader = new JsonProjector();
   for (const part of splitAt(Buffer.from(text), cuts)) reader.push(part);
   const { json, ...dropped } = reader.finish();
@@ -74,7 +74,7 @@ describe("ResponseSieve", () => {
         fc.nat({ max: 5 }),
         (answer, cuts, style) => {
           fc.pre(isObject(answer));
-          expect(sieve(written(answer, style), cuts).value).toEqual(
+          expect(projector(written(answer, style), cuts).value).toEqual(
             JSON.parse(JSON.stringify(expected(answer))),
           );
         },
@@ -87,7 +87,7 @@ describe("ResponseSieve", () => {
     fc.assert(
       fc.property(anyAnswer, fc.nat(), (answer, cut) => {
         const bytes = Buffer.from(JSON.stringify(answer));
-        const { value } = sieve(bytes.subarray(0, cut % (bytes.length + 1)));
+        const { value } = projector(bytes.subarray(0, cut % (bytes.length + 1)));
         if (value === undefined) return;
         const whole = expected(answer) as Record<string, unknown>;
         for (const [name, kept] of Object.entries(value as object)) {
@@ -100,7 +100,7 @@ describe("ResponseSieve", () => {
 
   it.each(["None", "+1", "undefined", "{x:1}"])("reads on after a value that is not JSON: %s", (value) => {
     const json = `{"score":${value},"usage":{"prompt_tokens":7},"created":${value},"id":"c"}`;
-    expect(sieve(json).value).toEqual({ usage: { prompt_tokens: 7 }, id: "c" });
+    expect(projector(json).value).toEqual({ usage: { prompt_tokens: 7 }, id: "c" });
   });
 
   it("survives bytes that are no JSON", () => {
@@ -122,28 +122,28 @@ describe("ResponseSieve", () => {
     ["behind everything", `{"choices":[{"logprobs":${ids}}],"prompt_token_ids":${ids},${usage}}`],
   ])("finds usage %s, in megabytes of token ids", (_where, json) => {
     const cuts = Array.from({ length: 60 }, (_, at) => at * 65_536);
-    expect(sieve(json, cuts).value).toMatchObject({
+    expect(projector(json, cuts).value).toMatchObject({
       usage: { prompt_tokens: 7, prompt_tokens_details: { cached_tokens: 3 } },
     });
   });
 
   it("keeps text up to a mebibyte, counts what is beyond, and still finds what follows", () => {
     const json = `{"choices":[{"message":{"content":"${"x".repeat(3_000_000)}"},"index":0}],${usage}}`;
-    expect(sieve(json)).toMatchObject({
+    expect(projector(json)).toMatchObject({
       value: { choices: [{ index: 0 }], usage: { prompt_tokens: 7 } },
       droppedTextBytes: 3_000_002,
-      isPart: true,
+      isPartial: true,
     });
   });
 
   it("leaves what else is too large out, and says so; token ids are never missed", () => {
     const large = JSON.stringify("x".repeat(300_000));
     const json = `{"vendor":${large},"token_ids":${large},"choices":[{"message":{"content":"a","images":${large}}}],${usage}}`;
-    expect(sieve(json)).toMatchObject({
+    expect(projector(json)).toMatchObject({
       value: { choices: [{ message: { content: "a" } }], usage: { prompt_tokens: 7 } },
       droppedTextBytes: 0,
-      isPart: true,
+      isPartial: true,
     });
-    expect(sieve(`{"token_ids":${large},${usage}}`)).toMatchObject({ isPart: false });
+    expect(projector(`{"token_ids":${large},${usage}}`)).toMatchObject({ isPartial: false });
   });
 });

@@ -1,8 +1,8 @@
 import { routeSchemas } from "../../http/openapi/route-text.ts";
 
 const relayed =
-  "Relays the request to the upstream and its response byte for byte, and records it as a call of the given project, with what the " +
-  "response says that it used. ";
+  "Relays the request to the upstream and the response byte for byte. Records a call with the reported usage in the " +
+  "given project. ";
 const streamed = "With `stream`, the response is `text/event-stream`.";
 const alsoSends = "text/event-stream";
 const messages = [{ role: "user", content: "What does a trace cost?" }];
@@ -25,12 +25,12 @@ const response = {
   usage: tokens,
 };
 
-/** The doors that take and answer JSON, by their operation ids. */
+/** Schemas of the JSON model endpoints, by operation id. */
 export const modelApiSchemas = routeSchemas({
   createChatCompletion: {
     summary: "Create a chat completion",
     description:
-      "Relays the request to the chat upstream and its response byte for byte, and records the completion as a call of the given " +
+      "Relays the request to the chat upstream and the response byte for byte. Records the completion as a call of the given " +
       "project. With `stream`, the response is `text/event-stream`. The path may end in a slash.",
     success: "The completion, or the stream of its chunks",
     example: {
@@ -62,12 +62,12 @@ export const modelApiSchemas = routeSchemas({
   compactResponse: {
     summary: "Compact a response",
     description: `${relayed}OpenAI's Responses API.`,
-    success: "What the conversation was compacted to",
+    success: "The compacted conversation",
     example: { request: { model: "gpt-5", input: messages }, response },
   },
   createMessage: {
     summary: "Create a message",
-    description: `${relayed}Anthropic's Messages API. ${streamed} Errors of the gateway have the form of that API.`,
+    description: `${relayed}Anthropic's Messages API. ${streamed} Gateway errors use that API's format.`,
     success: "The message, or the stream of its events",
     example: {
       request: { model: "claude-sonnet-4-5", max_tokens: 1024, messages },
@@ -115,8 +115,8 @@ export const modelApiSchemas = routeSchemas({
   },
   rerank: {
     summary: "Rank documents",
-    description: `${relayed}As Cohere and Jina have it: searches, or tokens.`,
-    success: "The documents in the order of their relevance",
+    description: `${relayed}Usage is in searches (Cohere) or tokens (Jina).`,
+    success: "The documents by descending relevance",
     example: {
       request: { model: "rerank-v3.5", query: "cost", documents: ["traces", "calls"] },
       response: {
@@ -126,9 +126,9 @@ export const modelApiSchemas = routeSchemas({
     },
   },
   createImages: {
-    summary: "Make images",
+    summary: "Generate images",
     description: `${relayed}${streamed} The images are not recorded.`,
-    success: "The images, or the stream of their events",
+    success: "The images, or the stream of image events",
     example: {
       request: { model: "gpt-image-1", prompt: "A forest of traces" },
       response: { created: 1_768_469_400, data: [{ b64_json: "aW1hZ2U=" }], usage: tokens },

@@ -2,24 +2,24 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { MaskedPieces, SecretMask } from "../../shared/secret-mask.ts";
 import { openDecoder, type ResponseDecoder } from "../recording/response-decoder.ts";
 
-/** Receives the response to send to the client. */
+/** Receiver of the response for the client. */
 export interface ResponseSink {
   head(headers: IncomingHttpHeaders): void;
   data(bytes: Buffer): void;
-  /** It cannot be decompressed. */
+  /** Decompression failed. */
   unreadable(): void;
 }
 
-/** The largest buffer, compressed and decompressed bytes together. */
+/** Buffer limit, compressed plus decompressed bytes. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 /** Headers that describe the compressed representation. */
 const OF_ENCODED = ["content-encoding", "content-length", "content-digest", "content-md5", "digest", "etag"];
 
 /**
- * Decompresses a response to look for secrets. A short one is buffered, and forwarded unchanged if it has none; any other
- * is forwarded decompressed, with secrets masked.
+ * Decompresses a response to mask secrets. A short response is buffered and forwarded unchanged if it has none; otherwise
+ * it is forwarded decompressed and masked.
  */
-export class PackedResponse {
+export class CompressedResponse {
   readonly #headers: IncomingHttpHeaders;
   readonly #mask: SecretMask;
   readonly #sink: ResponseSink;
@@ -59,7 +59,7 @@ export class PackedResponse {
     this.#decoder?.resume();
   }
 
-  /** Resolves when all that came has been passed on. */
+  /** Resolves when all bytes have been forwarded. */
   async end(): Promise<void> {
     await this.#decoder?.end();
     if (this.#decoder?.failed === true) return this.#sink.unreadable();
