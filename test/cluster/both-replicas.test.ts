@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectServer } from "../../src/store/connect.ts";
 import { sql } from "../../src/query/sql.ts";
@@ -66,17 +65,6 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
       });
       await untilErased(second, json.id);
       for (const service of [first, second]) expect((await tokensOf(service, other)).size).toBe(0);
-
-      // as an older version noted it: one number for all months
-      const older = randomUUID();
-      const ofCalls = "mapFilter((key, number) -> startsWith(key, 'calls@'), d.mutations)";
-      await cluster.run(
-        1,
-        `INSERT INTO deletions SELECT * REPLACE ('${older}' AS id, 1 AS step, NULL AS done_at_ms,
-           map('calls', arrayMax(mapValues(${ofCalls}))) AS mutations)
-         FROM deletions AS d FINAL WHERE d.id = '${json.id}'`,
-      );
-      await untilErased(second, older);
     },
   );
 
