@@ -6,12 +6,14 @@ import { StorageError } from "../storage-error.ts";
 
 /** BAD_ARGUMENTS: the replica needs no restore. */
 const NOT_NEEDED = "36";
+/** KEEPER_EXCEPTION: ClickHouse Keeper does not respond, so nothing can be restored, and its replicas are counted as none. */
+const KEEPER_AWAY = "999";
 const WITHIN_MS = 30_000;
 const PAUSE_MS = 1000;
 
 /**
  * Restores the ClickHouse Keeper entries of replicas that have their tables: a delayed `SYSTEM DROP REPLICA` may arrive just
- * after a replica got its tables back. Rows are kept; other replicas are unchanged. Gives up after 30 s.
+ * after a replica got its tables back. Rows are kept; other replicas are unchanged. Gives up after 30 s, or without Keeper.
  */
 export async function restoreKeeperMetadata(
   engine: Engine,
@@ -27,17 +29,21 @@ export async function restoreKeeperMetadata(
       { name: "keeper_restore_find", limits: "maintenance", tables: "local" },
     );
     if (tables.length === 0 || performance.now() > giveUpMs) return;
-    for (const { name } of tables) await restoreReplica(engine, cluster, name);
+    for (const { name } of tables) if (!(await restoreReplica(engine, cluster, name))) return;
   }
 }
 
-async function restoreReplica(engine: Engine, cluster: string, table: string): Promise<void> {
+/** Returns false if ClickHouse Keeper does not respond. */
+async function restoreReplica(engine: Engine, cluster: string, table: string): Promise<boolean> {
   try {
     await engine.command(trusted(`SYSTEM RESTORE REPLICA \`${table}\` ON CLUSTER '${cluster}'`), {
       name: "keeper_restore_replica",
       tables: "local",
     });
+    return true;
   } catch (error) {
-    if (!(error instanceof StorageError) || error.engineCode !== NOT_NEEDED) throw error;
+    const code = error instanceof StorageError ? error.engineCode : undefined;
+    if (code !== NOT_NEEDED && code !== KEEPER_AWAY) throw error;
+    return code === NOT_NEEDED;
   }
 }
