@@ -145,11 +145,11 @@ describe.skipIf(shards < 2)(
 
     it("is verified and rebuilt by the command", async () => {
       await materialize();
-      const said = /^(\d+) hours settled, 0 of them different; 0 folded live\.$/;
+      const said = /^(\d+) hours materialized, 0 of them different; 0 aggregated at query time\.$/;
       expect(await rollup("check")).toMatch(said);
       await store(traces.map((trace) => call(trace, HOURS - 1)));
-      expect(await rollup("check")).toMatch(/; [1-9]\d* folded live\.$/);
-      expect(await rollup("rebuild")).toMatch(/^\d+ hours settled, 0 left to be folded live\.$/);
+      expect(await rollup("check")).toMatch(/; [1-9]\d* aggregated at query time\.$/);
+      expect(await rollup("rebuild")).toMatch(/^\d+ hours materialized, 0 left to be aggregated at query time\.$/);
       expect(await rollup("check")).toMatch(said);
       await expectSame();
     });
