@@ -48,7 +48,7 @@ const writes: readonly (readonly [string, object])[] = [
   ["/table/create", { table: { project_id, rows: [{ id: "row" }] } }],
 ];
 
-/** What a newer version does when it has migrated the store. */
+/** Records the migration of a newer version, as that version does when it starts. */
 function migrateToNewer(): Promise<void> {
   const row = { name: LATER, checksum: "x" };
   return test.engine.insert("schema_migrations", [row], { name: "test", tables: "per_shard" });

@@ -16,7 +16,7 @@ import { ROOT_KEY, startAppOn } from "../helpers/start-app.ts";
 
 const KILLS = runs(1, 5);
 const HOURS = 24;
-/** Of each of them the materializer writes by itself. */
+/** Projects whose hours the service materializes by itself. */
 const PROJECTS = ["acme/hours", "acme/others"] as const;
 const ALL_HOURS = HOURS * PROJECTS.length;
 const { seed, ...seeded } = seededRandom();
