@@ -125,10 +125,10 @@ async function measure(service: BenchService, page: Page): Promise<readonly Scen
   for (let round = -1; round < ROUNDS; round++) {
     await opens(page, `/${MANY}/usage`, "table.buckets");
     const table = await opens(page, `/${MANY}/traces?window=30d`, ".traces .body .row");
-    await materialized(page);
+    await untilIdle(page);
     const listing = await timed(() => service.ask("/calls/stream_query", newest));
     const { tree, whole } = await opensTree(page, `/${PROJECT}/trace/run?groups=open`);
-    await materialized(page);
+    await untilIdle(page);
     const idle = Math.max(...(await frames(page, { isScrolled: false })));
     const frame = Math.max(...(await frames(page, { isScrolled: true })));
     const task = Math.max(...(await tasksDuring(page, () => frames(page, { isScrolled: true }))));
@@ -198,7 +198,7 @@ async function measureHuge(service: BenchService, page: Page): Promise<readonly 
   const [rows, costs]: [number[], number[]] = [[], []];
   for (let round = -1; round < ROUNDS; round++) {
     await opens(page, `/${MANY}/usage`, "table.buckets");
-    await materialized(page);
+    await untilIdle(page);
     const place = `/${HUGE}/traces?window=${from}..${to}`;
     const cost = opens(page, place, ".traces .body .row .cost .figure");
     const row = await opens(page, place, ".traces .body .row");
@@ -206,7 +206,7 @@ async function measureHuge(service: BenchService, page: Page): Promise<readonly 
       rows.push(row);
       costs.push(await cost);
     }
-    await materialized(page);
+    await untilIdle(page);
   }
   const [subject, costed] = [spreadOf(rows), spreadOf(costs)];
   const what = `the first rows of a day of ${filled.calls.toLocaleString("en")} calls, from the click`;
@@ -215,7 +215,7 @@ async function measureHuge(service: BenchService, page: Page): Promise<readonly 
 }
 
 /** Waits until all questions are answered and rendered. */
-async function materialized(page: Page): Promise<void> {
+async function untilIdle(page: Page): Promise<void> {
   await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
-import { refreshIfThere, materialized, show } from "./reading.ts";
+import { refreshIfThere, untilIdle, show } from "./reading.ts";
 
 const PROJECT = "acme/hostile";
 const SCRIPT = `<img src=x onerror="globalThis.ran=1"><script>globalThis.ran=1</script>`;
@@ -111,7 +111,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
   it("keeps what is shown while the service is away, says since when, and comes back by itself", async () => {
     const page = await test.open(`/${PROJECT}/traces`, { noisy: true });
     await page.locator(".answer .sum").waitFor();
-    await materialized(page);
+    await untilIdle(page);
     await page.route(/\/(trace|usage)\//, (route) => route.abort());
     await refreshIfThere(page);
     await page.getByText(/Not updated since \d\d:\d\d/).waitFor();
@@ -170,7 +170,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
 
   it("starts its own worker and no other script, whatever a policy is asked for", async () => {
     const page = await test.open(`/${PROJECT}/trace/hostile`, { noisy: true });
-    await materialized(page);
+    await untilIdle(page);
     const refused = await page.evaluate(() => {
       const { trustedTypes } = globalThis as unknown as {
         trustedTypes: { createPolicy(name: string, rules: object): unknown };

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
-import { numberOf, materialized } from "./reading.ts";
+import { numberOf, untilIdle } from "./reading.ts";
 
 const PROJECT = "acme/live";
 const BEGAN = Date.now() - 120_000;
@@ -79,7 +79,7 @@ describe.skipIf(chromiumPath === undefined)("a trace that goes on while somebody
 
   it("shows what ended, what it used and what began, and keeps what is opened, chosen, folded and in sight", async () => {
     const page = await test.open(`/${PROJECT}/trace/run?call=model&tab=output`);
-    await materialized(page);
+    await untilIdle(page);
     const details = page.locator(".details");
     await details.getByText("There is no output.").waitFor();
     await row(page, "model").locator(".live").waitFor();
@@ -105,7 +105,7 @@ describe.skipIf(chromiumPath === undefined)("a trace that goes on while somebody
     await end("search-1", 10, { exception: "Error: nothing found" });
     await details.getByText("said: model").waitFor();
     await row(page, "search-1").locator(".failed").waitFor();
-    await materialized(page);
+    await untilIdle(page);
     const after = (await placeOf(page, "search-1"))!;
     expect([after.topPx, after.isActive]).toEqual([before.topPx, true]);
     expect(after.scrolledPx).toBe(before.scrolledPx + 2 * 28);
@@ -120,7 +120,7 @@ describe.skipIf(chromiumPath === undefined)("a trace that goes on while somebody
     expect(await tokensOf(page, "agent")).toBe(1070);
     await start("last", 105);
     await expect.poll(async () => await list.getAttribute("aria-rowcount")).toBe("73");
-    await materialized(page);
+    await untilIdle(page);
     expect(await list.evaluate((element) => element.scrollTop)).toBe(0);
 
     // all of it ends: nothing is asked any more

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
-import { allRows, cellOf, expectFigure, numberOf, readTables, materialized } from "./reading.ts";
+import { allRows, cellOf, expectFigure, numberOf, readTables, untilIdle } from "./reading.ts";
 
 const PROJECT = "acme/numbers";
 const COMPLETION = "chatcmpl-AbC0dEf1GhI2jKl3MnO4pQr5StU6V";
@@ -119,7 +119,7 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
       const page = await test.open(`/${PROJECT}/${place}`);
       const sum = page.locator(place === "overview" ? ".figures .value" : ".answer .sum").first();
       await sum.locator("[title]").waitFor();
-      await materialized(page);
+      await untilIdle(page);
       expectFigure(await cellOf(sum), usd);
       await page.context().close();
     }
@@ -139,7 +139,7 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
     expect(total.billed_cost).toBeLessThan(total.total_cost);
     await page.reload();
     await page.getByRole("columnheader", { name: "billed" }).waitFor();
-    await materialized(page);
+    await untilIdle(page);
     const foot = (await page.evaluate(readTables)).at(-1)!.at(-1)!;
     expectFigure(foot.cells[0], total.total_cost);
     expectFigure(foot.cells[1], total.billed_cost);
@@ -160,7 +160,7 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
     );
     expect((await test.post(`/v2/${project}/calls/complete`, { batch })).json()).toEqual({ rejected: [] });
     const page = await test.open(`/${project}/traces`);
-    await materialized(page);
+    await untilIdle(page);
     const row = (id: string) =>
       page.locator(".traces .body .row", { has: page.locator(`a[href$="trace/${id}"]`) });
     const tokens = (id: string) => row(id).locator(".tokens [title]");

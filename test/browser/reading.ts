@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 
 /** Waits until everything that is drawn is the answer to what is asked now. */
-export async function materialized(page: Page): Promise<void> {
+export async function untilIdle(page: Page): Promise<void> {
   await page.waitForFunction(
     () => document.querySelector("main") !== null && document.querySelector("[aria-busy=true]") === null,
   );
@@ -20,7 +20,7 @@ export async function show(page: Page, place: string): Promise<void> {
       }),
     place,
   );
-  await materialized(page);
+  await untilIdle(page);
 }
 
 export interface Cell {
@@ -32,7 +32,7 @@ export type Row = Readonly<Record<string, Cell>> & { readonly id: Cell };
 
 /** All rows of the list, scrolled through: each cell by its classes. */
 export async function allRows(page: Page): Promise<readonly Row[]> {
-  await materialized(page);
+  await untilIdle(page);
   await page.locator(".rows .body .row").first().waitFor();
   const rows = new Map<string, Row>();
   await page.evaluate(scrollTo, 0);
@@ -42,7 +42,7 @@ export async function allRows(page: Page): Promise<readonly Row[]> {
     if (atEnd) return [...rows.values()];
     top += heightPx / 2;
     await page.evaluate(scrollTo, top);
-    await materialized(page);
+    await untilIdle(page);
   }
 }
 

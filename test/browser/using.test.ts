@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
-import { allRows, cellOf, materialized, show } from "./reading.ts";
+import { allRows, cellOf, untilIdle, show } from "./reading.ts";
 
 let test: TestPage;
 
@@ -42,7 +42,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
 
   it("is walked, folded, searched and read with the keyboard alone", async () => {
     const page = await test.open(`/${PROJECT}/traces?sort=cost`);
-    await materialized(page);
+    await untilIdle(page);
     const active = page.locator(".rows .row.active");
     const rows = page.locator(".tree .body .row");
     const expectActive = (text: string) => expect.poll(() => active.innerText()).toContain(text);
@@ -62,7 +62,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     await expectActive("track_parcel");
     await page.keyboard.press("Home");
     await expectActive("Support agent");
-    await materialized(page);
+    await untilIdle(page);
     await page.keyboard.press("$");
     await expectActive("anthropic.messages.create");
     await page.keyboard.press("/");
@@ -84,7 +84,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     const opened = await test.open(`/${PROJECT}/usage`, {
       permissions: ["clipboard-read", "clipboard-write"],
     });
-    await materialized(opened);
+    await untilIdle(opened);
     const shown = await opened.locator("table.groups tfoot").innerText();
     const exact = await opened.evaluate(() => {
       const figures = [...document.querySelectorAll<HTMLElement>("table.groups tfoot .figure")];
@@ -102,7 +102,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
 
   it("is printed in the colours of paper, whatever the theme", async () => {
     const opened = await test.open(`/${PROJECT}/usage`, { colorScheme: "dark" });
-    await materialized(opened);
+    await untilIdle(opened);
     const inkOf = (): Promise<string> => opened.evaluate(() => getComputedStyle(document.body).color);
     const dark = await inkOf();
     await opened.emulateMedia({ media: "print" });
@@ -122,7 +122,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
 
   it("keeps the key for the session and the tabs of this page, out of the address and out of what stays", async () => {
     const page = await test.open(`/${PROJECT}/traces`);
-    await materialized(page);
+    await untilIdle(page);
     expect(page.url()).not.toContain(ROOT_KEY);
     const { local, session } = await storedIn(page);
     expect(local).not.toContain(ROOT_KEY);
@@ -145,7 +145,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     await page.getByLabel("API key").fill(ROOT_KEY);
     await page.getByLabel("Keep on this device").check();
     await page.getByRole("button", { name: "Sign in" }).click();
-    await materialized(page);
+    await untilIdle(page);
     expect((await storedIn(page)).local).toContain(ROOT_KEY);
     await page.getByRole("button", { name: "Signed in as" }).click();
     await page.getByRole("button", { name: "Sign out" }).click();
@@ -161,7 +161,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     expect(await page.getByRole("button", { name: "Sign in" }).isDisabled()).toBe(true);
     await page.getByLabel("API key").fill(ROOT_KEY);
     await page.keyboard.press("Enter");
-    await materialized(page);
+    await untilIdle(page);
     const other = (
       await test.post("/api-keys", { name: "of a link", scopes: ["read"], projects: [PROJECT] })
     ).json() as { key: string };

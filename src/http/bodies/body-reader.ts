@@ -129,10 +129,10 @@ function readWhole(
   const { promise, resolve, reject } = Promise.withResolvers<Buffer | LargeBody>();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const end = (materialize: () => void): void => {
+  const end = (finish: () => void): void => {
     stopWatching();
     payload.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
-    materialize();
+    finish();
   };
   const fail = (error: Error): void => end(() => reject(error));
   const onData = (chunk: Buffer | string): void => {
