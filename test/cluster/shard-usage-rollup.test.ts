@@ -149,7 +149,9 @@ describe.skipIf(shards < 2)(
       expect(await rollup("check")).toMatch(said);
       await store(traces.map((trace) => call(trace, HOURS - 1)));
       expect(await rollup("check")).toMatch(/; [1-9]\d* aggregated at query time\.$/);
-      expect(await rollup("rebuild")).toMatch(/^\d+ hours materialized, 0 left to be aggregated at query time\.$/);
+      expect(await rollup("rebuild")).toMatch(
+        /^\d+ hours materialized, 0 left to be aggregated at query time\.$/,
+      );
       expect(await rollup("check")).toMatch(said);
       await expectSame();
     });
