@@ -94,12 +94,15 @@ export interface Deps {
   readonly clock?: Clock;
   /** Monotonic clock for limits and waits. */
   readonly steady?: Clock;
+  /** How long the first write of a batch waits for others; 20 ms if absent. */
+  readonly lingerMs?: number;
 }
 
 export type App = FastifyInstance;
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
+const INGEST_LINGER_MS = 20;
 
 /** Builds the whole service as one Fastify instance, for the process, tests, benchmarks and scripts. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
@@ -120,7 +123,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   registerHealth(app, { ...engine, health: reserve.health }, steady);
   await registerOpenapiRoutes(app);
   registerMetricsRoute(app, registry);
-  const { INGEST_LINGER_MS: lingerMs, INGEST_BODY_LIMIT_BYTES: bodyLimitBytes } = config;
+  const { INGEST_BODY_LIMIT_BYTES: bodyLimitBytes } = config;
+  const { lingerMs = INGEST_LINGER_MS } = deps;
   const writing = { lingerMs, pending: limiters.writes, onBatch: reserve.counting(metrics.batchWritten) };
   const traces = createStorageKeyLookup(engine);
   const writer = createCallWriter({ engine, traces, clock }, writing);
@@ -241,7 +245,6 @@ async function createServer(
   registerBodies(app, {
     inFlight: limiters.bodies,
     stallMs: config.CLIENT_STALL_TIMEOUT_MS,
-    maxJsonValues: config.MAX_JSON_VALUES,
   });
   registerJsonBody(app);
   registerValidation(app);

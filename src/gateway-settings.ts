@@ -26,7 +26,8 @@ export function gatewayRoutesSettings(config: Config, open: FairSemaphore): Gate
     connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS,
     headersTimeoutMs: config.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
     bodyTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_MS,
-    keepAliveMs: config.UPSTREAM_KEEP_ALIVE_MS,
+    // below the 5 s after which Node servers close an idle connection
+    keepAliveMs: 4000,
     chatBodyLimitBytes: config.CHAT_BODY_LIMIT_BYTES,
     trainingBodyLimitBytes: config.TRAINING_BODY_LIMIT_BYTES,
     typedBodyLimitBytes: config.BODY_LIMIT_BYTES,

@@ -11,12 +11,7 @@ import { backupDirOf, type Config } from "./config.ts";
 export async function openStore(config: Config, onChange?: (change: ReplicaChange) => void): Promise<Engine> {
   const { MIN_FREE_DISK_BYTES: minFreeBytes } = config;
   const options = {
-    limits: limitTable({
-      interactiveSeconds: config.QUERY_TIMEOUT_SECONDS,
-      interactiveBytes: config.QUERY_MEMORY_BYTES,
-      heavySeconds: config.HEAVY_QUERY_TIMEOUT_SECONDS,
-      heavyBytes: config.HEAVY_QUERY_MEMORY_BYTES,
-    }),
+    limits: limitTable({ seconds: config.QUERY_TIMEOUT_SECONDS, bytes: config.QUERY_MEMORY_BYTES }),
     maxRunning: config.STORE_MAX_CONCURRENT,
     maxWaiting: config.STORE_MAX_WAITING,
     maxWaitMs: config.STORE_MAX_WAIT_MS,

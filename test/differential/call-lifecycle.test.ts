@@ -16,7 +16,6 @@ const SHRINKING_MS = Number(process.env["SHRINKING_MS"] ?? 180_000);
 const PROJECTS = 4;
 const LANES = Number(process.env["LANES"] ?? Math.min(Math.ceil(SEQUENCES / PROJECTS), 200));
 const settings = {
-  INGEST_LINGER_MS: "1",
   RATE_LIMIT_PER_MINUTE: "1000000000",
   KEY_MAX_CONCURRENT: "100000",
 };

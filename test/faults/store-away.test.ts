@@ -20,7 +20,7 @@ interface Replica {
 
 async function startReplica(): Promise<Replica> {
   const test = await startAppOn(store.engine, {
-    settings: { INGEST_LINGER_MS: "0" },
+    deps: { lingerMs: 0 },
     wrapEngine: (engine) => faultyEngine(engine, () => replica.fateOf(++replica.statements)),
   });
   const replica: Replica = { test, fateOf: () => "done", statements: 0 };

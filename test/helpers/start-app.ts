@@ -70,7 +70,6 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
 export async function startAppOn(engine: Engine, options: StartOptions = {}): Promise<TestApp> {
   const config = readConfig({
     LOG_LEVEL: "silent",
-    INGEST_LINGER_MS: "1",
     // tests share the event loop with the service, and the machine with each other
     MAX_EVENT_LOOP_DELAY_MS: "60000",
     ...namedStoreSettings(ROOT_KEY),
@@ -80,6 +79,7 @@ export async function startAppOn(engine: Engine, options: StartOptions = {}): Pr
     engine: options.wrapEngine?.(engine) ?? engine,
     rootKey: ROOT_KEY,
     logger: pino({ level: "silent" }),
+    lingerMs: 1,
     ...options.deps,
   };
   const app = await buildApp(config, deps);

@@ -38,7 +38,7 @@ describe("readConfig", () => {
     ["PORT", "65536"],
     ["MAX_RSS_BYTES", "2GB"],
     ["SHUTDOWN_TIMEOUT_MS", "2147483648"],
-    ["HEAVY_QUERY_TIMEOUT_SECONDS", "86401"],
+    ["QUERY_TIMEOUT_SECONDS", "86401"],
     ["SSE_KEEP_ALIVE_SECONDS", "-1"],
     ["TRUST_PROXY", "1.2.3"],
     ["TRUST_PROXY", "10.0.0.0/33"],

@@ -10,13 +10,14 @@ import { watchUpload } from "./stalled-upload.ts";
 import { valueCounter } from "./value-counter.ts";
 
 export interface BodyLimits {
-  /** The bytes of bodies that have come and are not answered yet, decompressed. */
+  /** Limiter of received, decompressed bytes of unanswered requests. */
   readonly inFlight: FairSemaphore;
   /** How long a client may send almost nothing of its body. */
   readonly stallMs: number;
-  /** The values and keys of a JSON body. */
-  readonly maxJsonValues: number;
 }
+
+/** Values and keys of one JSON body; of a large one, which is parsed off the event loop. */
+const MAX_JSON_VALUES = 8_000_000;
 
 declare module "fastify" {
   interface FastifyInstance {
@@ -40,14 +41,14 @@ export interface Bodies {
   hold(request: FastifyRequest, bytes: number): void;
 }
 
-/** The most JSON values and keys that are parsed on the event loop, by body size. A number in a list has about 12 bytes. */
-function mostHere(bytes: number, bodyLimit: number, maxJsonValues: number): number {
-  return Math.ceil(Math.min(maxJsonValues / 8, bodyLimit / 10, 50_000 + bytes / 8));
+/** Maximum of JSON values and keys to parse on the event loop, by body size. A number in a list has about 12 bytes. */
+function maxOnEventLoop(bytes: number, bodyLimit: number): number {
+  return Math.ceil(Math.min(MAX_JSON_VALUES / 8, bodyLimit / 10, 50_000 + bytes / 8));
 }
 
 /** Register it before what parses bodies. */
 export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
-  const { inFlight, stallMs, maxJsonValues } = limits;
+  const { inFlight, stallMs } = limits;
   app.decorateRequest("bodyBytes", null);
   app.addHook("preParsing", (request: FastifyRequest, reply: FastifyReply, _payload, done) => {
     whenClosed(reply.raw, () => request.bodyBytes?.release());
@@ -75,7 +76,7 @@ export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
       const count = counter(request, payload);
       const { bodyLimit, config } = request.routeOptions;
       const most = (bytes: number): number =>
-        config.largeBodies === true ? maxJsonValues : mostHere(bytes, bodyLimit, maxJsonValues);
+        config.largeBodies === true ? MAX_JSON_VALUES : maxOnEventLoop(bytes, bodyLimit);
       const values = valueCounter(payload, { isPacked: isPacked(request), most });
       const check = (chunk: Buffer): void => {
         count(chunk);

@@ -2,21 +2,21 @@ import type { RequestPayload } from "fastify";
 import { AppError } from "../../shared/errors.ts";
 import { JsonSize } from "../../shared/json-size.ts";
 
-/** Shorter bodies cannot have many. */
+/** Bodies up to this size are not counted. */
 const UNCOUNTED_BYTES = 16 * 1024;
 /** JSON values allowed in any compressed body. */
 const FREE_VALUES = 20_000;
-/** And further ones for each byte sent: work on a body is bounded by what it costs to send it. */
+/** Further values per byte sent: parsing a body costs no more than sending it. */
 const VALUES_PER_BYTE = 16;
 
 export interface ValueCounter {
   /** Errors: payload_too_large. */
   add(chunk: Buffer): void;
-  /** So far; none of a short body. */
+  /** Values so far; 0 for an uncounted body. */
   count(): number;
 }
 
-/** Counts the values and keys of a JSON body as it comes. `most`: how many there may be in so many bytes. */
+/** Counts the values and keys of a JSON body as it arrives. `most`: maximum by bytes received. */
 export function valueCounter(
   payload: RequestPayload,
   { isPacked, most }: { readonly isPacked: boolean; readonly most: (bytes: number) => number },
@@ -43,7 +43,7 @@ export function valueCounter(
 function tooMany(max: number): AppError {
   return new AppError(
     "payload_too_large",
-    `A JSON body may have at most ${max} values and keys (set by MAX_JSON_VALUES and the bytes of the body and its limit); a key with an escape counts as 16. Send it in parts.`,
+    `A JSON body may have at most ${max} values and keys (set by the size of the body and its limit); a key with an escape counts as 16. Send it in parts.`,
   );
 }
 
