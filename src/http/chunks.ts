@@ -3,11 +3,11 @@ import type { FastifyReply } from "fastify";
 import { release } from "../shared/buffers.ts";
 import { runAsTenant, currentTenant } from "../fairness/tenant.ts";
 
-/** Shorter responses are sent whole, and do not count as streams that slow clients keep open. */
+/** Shorter responses are sent whole and do not count towards MAX_STREAMED_RESPONSES. */
 export const MIN_STREAMED_BYTES = 2 ** 20;
-/** How many pieces stay valid besides the one being written: a piped stream holds one and sends another. */
+/** Chunks that stay valid besides the one being written: a piped stream buffers one and sends another. */
 const KEPT = 3;
-/** Pieces of this size all stay valid until there are enough for a stream: `bodyOf` gathers them. */
+/** Size of chunks: all of them stay valid until `bodyOf` has collected enough to stream. */
 export const RESPONSE_CHUNK_BYTES = MIN_STREAMED_BYTES / (KEPT + 1);
 const FIRST_BYTES = 4096;
 
@@ -15,8 +15,8 @@ const FIRST_BYTES = 4096;
 export const NDJSON_TYPE = "application/x-ndjson; charset=utf-8";
 
 /**
- * The memory of a response built piece by piece: buffers that are written in turn. A piece stays valid until the fourth
- * one after it is taken, which is as long as `bodyOf` and a piped stream, compressed or not, hold it.
+ * Ring of buffers for a response built in chunks. A chunk stays valid until the fourth `take` after it, which is as long as
+ * `bodyOf` and a piped stream, compressed or not, use it.
  */
 export class ChunkBuffers {
   private readonly taken: Buffer[] = [];
@@ -52,8 +52,8 @@ export class ChunkBuffers {
 }
 
 /**
- * The body of a response built piece by piece. Nothing is sent until it is complete or long enough to be streamed: until
- * then an error becomes an error response, afterwards it breaks the transfer.
+ * Returns a body built in chunks: a buffer if it is short, else a stream. Until it is long enough to stream, an error becomes
+ * an error response; afterwards it breaks the transfer.
  */
 export async function bodyOf(chunks: AsyncGenerator<Buffer>): Promise<Buffer | Readable> {
   const head: Buffer[] = [];
@@ -65,7 +65,7 @@ export async function bodyOf(chunks: AsyncGenerator<Buffer>): Promise<Buffer | R
   return Readable.from(startingWith(head, chunks), { highWaterMark: 1 });
 }
 
-/** The connection asks for the rest, when it has taken what was sent: it is still made for the one that asked first. */
+/** Yields the first chunks, then the rest on behalf of the tenant that requested it, because the socket pulls them. */
 function startingWith(head: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncIterable<Buffer> {
   const tenant = currentTenant();
   const first = head.values();

@@ -1,6 +1,6 @@
 import { constants } from "node:zlib";
 
-/** How responses are compressed: fast rather than small, and each piece of a stream as soon as it is there. */
+/** Compression of responses: fast rather than small, each chunk of a stream at once. */
 export const compression = {
   encodings: ["br", "gzip", "deflate", "identity"] as ("br" | "gzip" | "deflate" | "identity")[],
   brotliOptions: {
@@ -8,6 +8,6 @@ export const compression = {
     flush: constants.BROTLI_OPERATION_FLUSH,
   },
   zlibOptions: { level: 1, flush: constants.Z_SYNC_FLUSH },
-  // those that the plugin compresses, and lines of JSON
+  // the plugin's own types and NDJSON
   customTypes: /^text\/(?!event-stream)|[+/](?:json|x-ndjson|text|xml)(?:;|$)|octet-stream(?:;|$)/u,
 };

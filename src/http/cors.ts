@@ -1,7 +1,7 @@
 import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-/** The response headers that a page may read. */
+/** Response headers readable by pages. */
 const EXPOSED = [
   "x-request-id",
   "x-truncated",
@@ -15,10 +15,7 @@ const EXPOSED = [
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const PREFLIGHT_SECONDS = 600;
 
-/**
- * Lets pages of these origins call the service from a browser. Keys are sent in a header that the page sets, never in a
- * cookie, so no request "with credentials" is allowed.
- */
+/** Allows calls from pages of these origins, without credentials: a page sends the key in a header, never in a cookie. */
 export async function registerCors(app: FastifyInstance, origins: readonly string[]): Promise<void> {
   if (origins.length === 0) return;
   const known = new Set(origins);

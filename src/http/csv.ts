@@ -4,12 +4,12 @@ import Negotiator from "negotiator";
 
 export const CSV_TYPE = "text/csv; charset=utf-8; header=present";
 
-/** Whether the client prefers CSV to JSON. */
+/** True if the client prefers CSV to JSON. */
 export function wantsCsv(request: FastifyRequest): boolean {
   return new Negotiator(request.raw).mediaType(["application/json", "text/csv"]) === "text/csv";
 }
 
-/** Marks a response as a CSV file. */
+/** Sets the headers of a CSV file. */
 export function asCsv(reply: FastifyReply, fileName: string): FastifyReply {
   return reply
     .type(CSV_TYPE)
@@ -17,7 +17,7 @@ export function asCsv(reply: FastifyReply, fileName: string): FastifyReply {
     .header("content-disposition", `attachment; filename="${fileName}"`);
 }
 
-/** Lines of CSV (RFC 4180). An empty field is null; an empty text is in quotes. */
+/** Formats lines of CSV (RFC 4180). Null is an empty field, empty text is `""`. */
 export function csvLines(rows: readonly (readonly (string | number | null)[])[]): string {
   return stringify(rows as unknown[][], { record_delimiter: "windows", cast: { string: quoteEmpty } });
 }

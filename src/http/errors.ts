@@ -3,7 +3,7 @@ import { StorageError } from "../store/storage-error.ts";
 import { assertNever } from "../shared/assert-never.ts";
 import { AppError, type ErrorCode, type Issue } from "../shared/errors.ts";
 
-/** Body of every error outside `/v1`. */
+/** Error body outside `/v1`. */
 export interface ErrorBody {
   readonly detail: string | readonly Issue[];
 }
@@ -45,7 +45,7 @@ export function statusOf(error: AppError): number {
   return statusByCode[error.code];
 }
 
-/** Converts anything thrown to an `AppError`; undefined means a bug of ours, whose details the caller must not see. */
+/** Converts anything thrown to an `AppError`; undefined for an internal error, whose details clients must not see. */
 export function toAppError(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error;
   if (error instanceof StorageError) return fromStorage(error);
@@ -125,14 +125,11 @@ export function errorBody(error: AppError): ErrorBody {
   return { detail: error.code === "validation" ? error.issues : error.message };
 }
 
-/**
- * Maps errors to responses, and responds to unknown routes: from their heads, without their bodies. Register it before the
- * routes.
- */
+/** Maps errors to responses, and responds to unknown routes without reading their bodies. Register it before the routes. */
 export function registerErrorHandling(app: FastifyInstance): void {
   const patterns = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   app.addHook("onRoute", ({ url, method }) => {
-    // preflights of any route arrive here; the gateway does not say what its routes take
+    // preflights of any route arrive here; the gateway does not list the methods of its routes
     if (url === "*" || url.startsWith("/v1/")) return;
     const pattern = new RegExp(`^${url.replaceAll(".", "[.]").replaceAll(/:\w+/g, "[^/]+")}$`);
     const known = patterns.get(url) ?? { pattern, methods: new Set() };
@@ -149,7 +146,7 @@ export function registerErrorHandling(app: FastifyInstance): void {
     const allowed = allowedMethods(path);
     if (allowed.length === 0) throw new AppError("not_found", "No route for this path.");
     void reply.header("allow", allowed.join(", "));
-    throw new AppError("method_not_allowed", `This route takes ${allowed.join(", ")}.`);
+    throw new AppError("method_not_allowed", `This route accepts ${allowed.join(", ")}.`);
   };
   app.setNotFoundHandler(refuse);
   app.addHook("onRequest", async (request, reply) => {
@@ -163,9 +160,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   const known = toAppError(error);
   if (known === undefined) {
     request.log.error({ err: error }, "request failed");
-    return reply
-      .code(500)
-      .send({ detail: `Something went wrong on our side. Request id: ${request.id}` } satisfies ErrorBody);
+    return reply.code(500).send({ detail: `Internal error. Request id: ${request.id}` } satisfies ErrorBody);
   }
   const status = statusOf(known);
   if (status >= 500) request.log.warn({ err: known, status }, "request refused");

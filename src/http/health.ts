@@ -7,8 +7,8 @@ import { createStoreCheck, type CheckedStore } from "./store-check.ts";
 
 const access = z.enum(["ok", "not ready"]);
 const each = {
-  reads: access.describe("Whether the store can be read"),
-  writes: access.describe("Whether it can be written to"),
+  reads: access.describe("Read access to the store"),
+  writes: access.describe("Write access to the store"),
 };
 const readyRes = z.object({ status: z.literal("ok"), ...each }).meta({ id: "ReadyRes" });
 const notReadyRes = z
@@ -32,17 +32,17 @@ const probes = [
     url: "/readyz/reads",
     needed: "reads",
     operationId: "readyzReads",
-    summary: "The store can be read",
-    description: "Also ready while it cannot be written to.",
-    success: "It can",
+    summary: "Check that the store can be read",
+    description: "Also succeeds while the store is read-only.",
+    success: "Ready",
   },
   {
     url: "/readyz/writes",
     needed: "writes",
     operationId: "readyzWrites",
-    summary: "The store can be written to",
+    summary: "Check that the store can be written to",
     description: "503 while too few of its replicas are up, or their keeper is down.",
-    success: "It can",
+    success: "Ready",
   },
 ] as const;
 
@@ -80,7 +80,7 @@ const healthzSchema = {
   operationId: "healthz",
   summary: "Check that the process is up",
   description: "Does not access the store.",
-  success: "It is",
+  success: "Running",
   example: { response: { status: "ok" } },
   response: { 200: healthRes },
 };

@@ -5,12 +5,12 @@ import { turnOf } from "../fairness/turns.ts";
 import { tenantOf } from "./auth/tenant-of.ts";
 import { LargeBody } from "./bodies/large-body.ts";
 
-/** Body size parsed without waiting for a turn: about a millisecond of work. */
+/** Body size parsed without waiting in the fair queue: about 1 ms of CPU. */
 const MAX_AT_ONCE_BYTES = 64 * 1024;
 
 /**
- * JSON bodies as real clients send them: with or without a Content-Type, with the numbers that `parseJson` takes.
- * An empty body is `undefined`, which the route's schema then reports as missing.
+ * Parses JSON bodies with or without a Content-Type, numbers as `parseJson` does. An empty body is `undefined`, which the
+ * route's schema reports as missing.
  */
 export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -23,7 +23,7 @@ export function registerJsonBody(app: FastifyInstance): void {
   app.addContentTypeParser(/^application\/(.+\+)?json/, read);
   app.addContentTypeParser("*", async (request: FastifyRequest, payload: RequestPayload) => {
     if (request.headers["content-type"] === undefined) return read(request, payload);
-    throw new AppError("unsupported_media_type", "This route takes application/json.");
+    throw new AppError("unsupported_media_type", "This route accepts application/json.");
   });
 }
 

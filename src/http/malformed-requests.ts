@@ -7,30 +7,30 @@ import type { sendError } from "./errors.ts";
 
 const TUNNEL = "CONNECT";
 
-/** The errors of Node's HTTP parser, and the messages to clients. Source: nodejs.org/api/http.html, "clientError". */
+/** Responses by error code of Node's HTTP parser. Source: nodejs.org/api/http.html, "clientError". */
 const responses: Readonly<Record<string, { status: number; text: string }>> = {
   [TUNNEL]: { status: 400, text: "The request target is not a path." },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: "The request did not come in time." },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: "Request timeout." },
   HPE_HEADER_OVERFLOW: { status: 431, text: "The headers are too large." },
 };
 const unreadable = { status: 400, text: "Malformed request." };
 
-interface Means {
+interface RejectOptions {
   readonly log: FastifyBaseLogger;
-  /** Writes the error for a client of any route, because the route is unknown. */
+  /** Formats the error for clients of any route, because the route is unknown. */
   readonly bodyOf: (error: AppError) => unknown;
 }
 
-/** Responds to what is not HTTP with JSON and a request id. */
+/** Responds to malformed HTTP with JSON and a request id. */
 export function rejectMalformed(
   error: Error & { code?: string },
   socket: Duplex,
-  { log, bodyOf }: Means,
+  { log, bodyOf }: RejectOptions,
 ): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
   const { status, text } = responses[error.code ?? ""] ?? unreadable;
   const requestId = randomUUID();
-  log.debug({ code: error.code, status, request_id: requestId }, "request cannot be read");
+  log.debug({ code: error.code, status, request_id: requestId }, "malformed request rejected");
   const body = JSON.stringify(bodyOf(new AppError("bad_request", text)));
   if (!socket.writable) {
     socket.destroy();
@@ -49,20 +49,17 @@ export function rejectMalformed(
   );
 }
 
-/** Responds to CONNECT, whose connection Node would close without a word. */
-export function rejectConnect(app: FastifyInstance, means: Means): void {
+/** Responds to CONNECT; Node would close the connection without a response. */
+export function rejectConnect(app: FastifyInstance, options: RejectOptions): void {
   app.server.on("connect", (_request, socket) => {
-    // whoever takes the connection from Node takes its errors
+    // Node no longer handles errors of this connection
     socket.on("error", () => undefined);
-    rejectMalformed(Object.assign(new Error("a tunnel"), { code: TUNNEL }), socket, means);
+    rejectMalformed(Object.assign(new Error("tunnel"), { code: TUNNEL }), socket, options);
     socket.once("finish", () => socket.destroy());
   });
 }
 
-/**
- * Responds to a request whose URL is broken, so that it matches no route and no hook runs. `send` writes the error in
- * the form of the addressed interface.
- */
+/** Responds to a request with an invalid URL, for which no route and no hook runs. `send` formats the error. */
 export function respondBadUrl(
   error: Error,
   request: FastifyRequest,

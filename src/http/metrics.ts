@@ -5,10 +5,7 @@ import { readAccess } from "./auth/guard.ts";
 import { AppError } from "../shared/errors.ts";
 import { VERSION } from "../version.ts";
 
-/**
- * `/metrics`, for Prometheus: the process's metrics and those that features register. They cover all projects, so the
- * key must too.
- */
+/** Adds `/metrics` for Prometheus: metrics of the process and of features. They cover all projects, so the key must too. */
 export function registerMetricsRoute(app: FastifyInstance, registry: Registry): void {
   collectDefaultMetrics({ register: registry });
   new Gauge({
@@ -27,7 +24,7 @@ export function registerMetricsRoute(app: FastifyInstance, registry: Registry): 
 const metricsSchema = {
   operationId: "metrics",
   summary: "Metrics for Prometheus",
-  description: "They cover all projects, so the key must, too.",
-  success: "In the text format of Prometheus",
+  description: "The metrics cover all projects, so the key must too.",
+  success: "Metrics in Prometheus text format",
   response: { 200: { content: { "text/plain": { schema: z.string() } } } },
 };

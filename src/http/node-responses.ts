@@ -3,14 +3,14 @@ import type { FastifyInstance } from "fastify";
 import { AppError } from "../shared/errors.ts";
 
 /**
- * Leaves the check for a Host header to `registerNodeResponses`. Providers of models take heads of 64 KiB; there is capacity
- * for the request line beside them.
+ * Options of Node's server. `registerNodeResponses` checks the Host header. Model providers accept headers of 64 KiB; the
+ * request line comes on top.
  */
 export const serverOptions = { requireHostHeader: false, maxHeaderSize: 72 * 1024 } as const;
 
 /**
- * Rejects what Node would reject without a body and a request id, or would accept: it keeps the first of two Hosts and
- * decodes only the last of several transfer codings. Source: nodejs.org/api/http.html.
+ * Rejects ambiguous requests with a body and a request id. Node would reject some without either and accept others: it keeps
+ * the first of two Hosts and decodes only the last of several transfer codings. Source: nodejs.org/api/http.html.
  */
 export function registerNodeResponses(app: FastifyInstance): void {
   // RFC 9110, 10.1.1: a server may ignore an unknown expectation
@@ -24,7 +24,7 @@ export function registerNodeResponses(app: FastifyInstance): void {
   });
 }
 
-/** Requests that RFC 9112, 3.2 and 6.1, forbids: two servers in a row could read them differently. */
+/** Returns the error of a request that RFC 9112, 3.2 and 6.1, forbids, because two servers could read it differently. */
 function faultOf({ headers, rawHeaders, httpVersion }: IncomingMessage): string | undefined {
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && (coding.toLowerCase() !== "chunked" || httpVersion === "1.0")) {

@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 
 const SANE = /^[\w.:/+=@-]{1,128}$/;
 
-/** The client's `x-request-id` if it is well-formed, else a new one. */
+/** Returns the client's `x-request-id` if it is well-formed, else a new id. */
 export function requestIdOf(request: IncomingMessage): string {
   const sent = request.headers["x-request-id"];
   return typeof sent === "string" && SANE.test(sent) ? sent : randomUUID();

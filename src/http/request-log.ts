@@ -3,20 +3,20 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import { Gauge, Histogram, type Registry } from "prom-client";
 
 /**
- * Writes one log line and one observation when a request ends. They name the declared route: the log never contains what
- * clients put into paths, queries, headers and bodies.
+ * Writes a log line and a metric observation when a request ends. Both name the declared route; the log never contains
+ * paths, queries, headers or bodies of clients.
  */
 export function registerRequestLog(app: FastifyInstance, registry: Registry): void {
   const seconds = new Histogram({
     name: "sumtree_http_request_duration_seconds",
-    help: "Requests from their arrival to the end of the response",
+    help: "Duration of requests, from arrival to the end of the response",
     labelNames: ["method", "route", "status"],
     buckets: [0.002, 0.01, 0.05, 0.2, 1, 5, 30, 120],
     registers: [registry],
   });
   const open = new Gauge({
     name: "sumtree_http_open_requests",
-    help: "Requests that are not over",
+    help: "Open requests",
     registers: [registry],
   });
   app.addHook("onRequest", (request, reply, done) => {
@@ -24,7 +24,7 @@ export function registerRequestLog(app: FastifyInstance, registry: Registry): vo
     const began = performance.now();
     const address = addressOf(request);
     let complete = false;
-    // hooks, signals and the pipe of a streamed response each listen: a dozen listeners are no leak
+    // hooks, signals and the pipe of a stream each add a listener
     reply.raw.setMaxListeners(24);
     reply.raw.once("finish", () => {
       complete = true;
@@ -52,14 +52,14 @@ export function registerRequestLog(app: FastifyInstance, registry: Registry): vo
   });
 }
 
-/** Leaves out what libraries log of a request's headers. */
+/** Wraps a logger so that libraries cannot log request headers. */
 export function withoutHeaders(logger: FastifyBaseLogger): FastifyBaseLogger {
   return logger.child({}, { serializers: { busboyOptions: () => undefined } });
 }
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Behind a trusted proxy, the address that it reports, if it is one: anybody can write that header. */
+/** Returns the client address; behind a trusted proxy, the reported one if it is a valid address. */
 export function addressOf({ ip, socket }: FastifyRequest): string | undefined {
   return isIP(ip) === 0 ? socket.remoteAddress : ip;
 }

@@ -16,10 +16,10 @@ export interface StaticContent {
 
 type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Options of static routes: nothing is compressed per request. */
+/** Options of static routes, which compress once, not per request. */
 export const staticRoute = { config: { access: "public" }, exposeHeadRoute: true, compress: false } as const;
 
-/** Sends what is the same for everybody. The first to ask for an encoding has it made, and all others get the same bytes. */
+/** Sends static content, encoded once at the first request for each encoding. */
 export function staticResponse({ type, cacheControl, bytesIn }: StaticContent): Send {
   const made = new Map<Encoding, Promise<{ readonly bytes: Buffer; readonly etag: string }>>();
   const make = async (encoding: Encoding) => {
@@ -42,7 +42,7 @@ export function staticResponse({ type, cacheControl, bytesIn }: StaticContent): 
   };
 }
 
-/** The text in each encoding. Small rather than fast, because it is done once. */
+/** Creates a response in each encoding, small rather than fast, because it is done once. */
 export function compressed(read: () => Promise<Buffer> | Buffer): StaticContent["bytesIn"] {
   return async (encoding) => {
     const bytes = await read();
@@ -51,7 +51,7 @@ export function compressed(read: () => Promise<Buffer> | Buffer): StaticContent[
   };
 }
 
-/** A file that was compressed when it was built. */
+/** Creates a response from a file compressed at build time. */
 export function builtFile(path: string): StaticContent["bytesIn"] {
   const ending = { br: ".br", gzip: ".gz", identity: "" };
   return (encoding) => readFile(path + ending[encoding]);
@@ -59,10 +59,10 @@ export function builtFile(path: string): StaticContent["bytesIn"] {
 
 const gzipped = promisify(gzip);
 const brotlied: (bytes: Buffer, options: object) => Promise<Buffer> = promisify(brotliCompress);
-/** The best quality takes seconds for a megabyte. */
+/** Brotli quality; the best takes seconds per megabyte. */
 const small = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
-/** The smallest that the client accepts. Without a word about it, what every client can read. */
+/** Selects the smallest encoding that the client accepts; identity without `Accept-Encoding`. */
 function encodingFor({ headers }: FastifyRequest): Encoding {
   if (headers["accept-encoding"] === undefined) return "identity";
   const accepted = new Negotiator({ headers }).encodings([...ENCODINGS]);

@@ -11,10 +11,7 @@ export interface CheckedStore extends Pick<Engine, "health" | "version"> {
   compareMigrations(): Promise<StoreMigrations>;
 }
 
-/**
- * Whether reads and writes can succeed. However many ask, the store is asked once at a time, and not again within a second
- * of its answer.
- */
+/** Creates a check of read and write access. Concurrent calls share one statement; results are cached for a second. */
 export function createStoreCheck(store: CheckedStore, steady: Clock): () => Promise<StoreHealth> {
   let known: Promise<StoreHealth> | undefined;
   let until = Infinity;

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { AppError, invalid, MAX_ISSUES, type Issue } from "../shared/errors.ts";
 import { toIssues } from "./schemas/zod-issues.ts";
 
-/** A rejected item, and why. The others of its batch are stored. */
+/** Rejected item and its reason. The others of its batch are stored. */
 export interface Rejected {
   readonly index: number;
   readonly detail: string | readonly Issue[];
@@ -16,8 +16,8 @@ export interface Sorted<Item> {
 const NOT_DESCRIBED = "It does not validate.";
 
 /**
- * Checks the items of a batch one by one. The issues of the first items that have some are described, for a response that is
- * no larger than the batch. Errors: forbidden, if every item is forbidden: then the client has the wrong key.
+ * Validates the items of a batch one by one. Only the first invalid items get details, so that the response is no larger than
+ * the batch. Errors: forbidden if every item is forbidden, because then the client has the wrong key.
  */
 export function validateBatch<Message, Item extends object>(
   items: readonly unknown[],

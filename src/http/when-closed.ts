@@ -1,16 +1,13 @@
 import type { FastifyReply } from "fastify";
 import type { ServerResponse } from "node:http";
 
-/**
- * Calls back when a response is over, sent or not. If the client leaves while its key is checked, "close" is emitted
- * before the handler runs, and will not come again.
- */
+/** Calls back when a response is closed, sent or not; at once if the client left before the handler ran. */
 export function whenClosed(response: ServerResponse, action: () => void): void {
   if (response.closed) action();
   else response.once("close", action);
 }
 
-/** A signal that aborts if the client leaves before it has the whole response. */
+/** Creates a signal that aborts if the client leaves before the end of the response. */
 export function abortOnClose(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   whenClosed(reply.raw, () => {

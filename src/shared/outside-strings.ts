@@ -1,7 +1,4 @@
-/**
- * Rewrites the parts of a JSON text outside its strings, piece by piece. A text whose last string does not end comes
- * back as it was. Cost: linear, if `rewrite` is.
- */
+/** Rewrites the parts of a JSON text outside its strings. Returns a text with an unclosed string unchanged. Cost: linear. */
 export function outsideStrings(text: string, rewrite: (piece: string) => string): string {
   let rewritten = "";
   for (let at = 0; at < text.length;) {
@@ -15,7 +12,7 @@ export function outsideStrings(text: string, rewrite: (piece: string) => string)
   return rewritten;
 }
 
-/** Index of the closing quote of a string; -1 if it is not closed. */
+/** Returns the index after the closing quote of a string; -1 if it is not closed. */
 export function endOfString(text: string, quote: number): number {
   for (let end = text.indexOf('"', quote + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escapes = 0;

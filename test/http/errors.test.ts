@@ -128,7 +128,7 @@ describe("what a caller gets for", () => {
     });
     expect([bomb.statusCode, bomb.json()]).toEqual([
       413,
-      { detail: "The body is larger than the 1048576 bytes this route takes, decompressed." },
+      { detail: "The body is larger than the limit of this route, 1048576 bytes decompressed." },
     ]);
   });
 

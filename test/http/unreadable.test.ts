@@ -92,7 +92,7 @@ describe("another method of a known path", () => {
   ] as const)("%s %s is 405 and tells what is allowed", async (method, url, allow) => {
     const response = await test.app.inject({ method, url, headers: { authorization: authorization() } });
     expect([response.statusCode, response.headers["allow"]]).toEqual([405, allow]);
-    expect(response.json()).toEqual({ detail: `This route takes ${allow}.` });
+    expect(response.json()).toEqual({ detail: `This route accepts ${allow}.` });
     expect(response.headers["x-request-id"]).toBeDefined();
   });
   it("an unknown path is 404", async () => {

@@ -19,7 +19,7 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** `unknown`: it was begun, and the process or the store ended before its outcome was stored. */
+/** `unknown`: the action began, but the process or the store failed before its outcome was stored. */
 export const AUDIT_OUTCOMES = ["done", "refused", "failed", "unknown"] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
@@ -27,7 +27,7 @@ export interface AuditEntry {
   readonly id: string;
   readonly atUs: EpochMicros;
   readonly action: AuditAction;
-  /** Projects, or patterns of them. */
+  /** Projects or project patterns. */
   readonly projects: readonly string[];
   readonly keyId: string;
   readonly keyName: string;
@@ -39,7 +39,7 @@ export interface AuditEntry {
 }
 
 export interface AuditLog {
-  /** Resolves when the entry is stored. It replaces the one of the same id and time that is `unknown`. */
+  /** Stores the entry; it replaces the `unknown` entry of the same id and time. */
   write(entry: AuditEntry): Promise<void>;
   drain(): Promise<void>;
 }
@@ -51,8 +51,8 @@ export interface AuditLogs {
 }
 
 /**
- * Logs and stores how an action ended. It is over: it cannot fail any more because its outcome cannot be stored. `result` is
- * logged instead of the details, because what clients name stands in the store, not in the log.
+ * Logs and stores the outcome of an action. A failed write is only logged, because the action is done. The log has `result`
+ * instead of the details, which contain text from clients.
  */
 export async function endEntry(
   { log, logger }: AuditLogs,

@@ -14,17 +14,17 @@ type Facts = Readonly<Record<string, unknown>>;
 /** Details that a route adds to the audit entry of its action. */
 export interface Audit {
   /**
-   * Stores that the action begins: call it before anything is done, with the projects that it is about, which the key may use.
-   * Errors: `StorageError`. Then nothing may be done.
+   * Stores that the action begins. Call it before any change, with the affected projects, which the key may use. If it
+   * throws (`StorageError`), make no change.
    */
   begin(projects: readonly string[], requested: Facts): Promise<void>;
-  /** Adds what came of it: ids, counts, and other text of ours, which is logged too. */
+  /** Adds results: ids, counts and other text of the service. They are logged, so never pass text from clients. */
   add(result: Facts): void;
 }
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The action of the route. `begun`: it is only one if the route begins it. */
+    /** Action of the route. `begun`: only requests for which the route calls `begin` are audited. */
     audit?: AuditAction | { readonly begun: AuditAction };
   }
   interface FastifyRequest {
@@ -38,19 +38,19 @@ export interface AuditDeps {
   readonly clock: Clock;
 }
 
-/** So many of what a request names are kept. */
+/** Names of a request that an entry keeps. */
 const MAX_NAMED = 100;
-/** The scopes whose use leaves an entry, unless it changes nothing. */
+/** Scopes whose routes must declare an audit action, except GET and HEAD. */
 const AUDITED = new Set(["admin", "prices", "calls:delete"]);
-/** A key that may do nothing must not fill the store: so many entries a minute are about what it was refused. */
+/** Audit entries per key and minute for rejected requests, so that a key without permissions cannot fill the store. */
 const MAX_REFUSALS = 60;
 const MINUTE_MS = 60_000;
-/** Statuses of requests rejected before any decision about them. */
+/** Statuses of requests rejected for load or rate, which are not audited. */
 const OVERLOADED = new Set([429, 503]);
 
 /**
- * Stores and logs who does what. An action has an entry before it is done, and its outcome before the response. What is
- * refused before it begins has one entry. Registering a route that should have an action without one fails.
+ * Stores and logs administrative actions. An action's entry is stored before the action, its outcome before the response. A
+ * request rejected earlier has one entry. Throws for a route that should declare an action and does not.
  */
 export function registerAudit(app: FastifyInstance, { log, clock }: AuditDeps): void {
   let lastUs = 0;
@@ -96,7 +96,7 @@ class RefusalsOfMinute {
   #minute = Number.NaN;
   readonly #counts = new Map<string, number>();
 
-  /** The number of this refusal of the key within the minute. */
+  /** Counts a rejected request of the key; returns their number in this minute. */
   count(keyId: string, nowMs: number): number {
     const minute = Math.floor(nowMs / MINUTE_MS);
     if (minute !== this.#minute) this.#counts.clear();
@@ -158,7 +158,7 @@ function outcomeOf(status: number, begun: boolean): AuditOutcome {
   return begun || status >= 500 ? "failed" : "refused";
 }
 
-/** The project and the id that a refused request names. */
+/** Returns the project and path parameters of a rejected request. */
 function namedIn({ params, body }: FastifyRequest): Facts {
   const named = {
     ...(params as Facts | null),
@@ -169,7 +169,7 @@ function namedIn({ params, body }: FastifyRequest): Facts {
   );
 }
 
-/** The first of what a request names, and how many there are. */
+/** Returns the first 100 values and their number. */
 export function firstOf(name: string, values: readonly string[]): Facts {
   return { [name]: values.slice(0, MAX_NAMED), count: values.length };
 }

@@ -2,9 +2,9 @@ import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { retryAfterOf } from "../limits/request-limits.ts";
 
-/** Counts wrong credentials by client address, minute by minute. */
+/** Counter of failed authentications by client address and minute. */
 export interface FailedAttempts {
-  /** Seconds to wait if the address has used up its attempts, else undefined. */
+  /** Seconds until the address may try again; undefined: now. */
   retryAfterSeconds(request: FastifyRequest): Promise<number | undefined>;
   count(request: FastifyRequest): Promise<void>;
 }

@@ -5,12 +5,12 @@ import { hasScope, mayUse, ROOT_ID, type ApiKey, type Scope } from "./api-key.ts
 
 const PROJECT_FORM = /^[^/\s\p{Cc}]{1,128}\/[^/\p{Cc}]{1,128}$/u;
 
-/** True for `*`, `entity/*` and `entity/project`. */
+/** True for a project pattern: `*`, `entity/*` or `entity/project`. */
 export function isProjectPattern(text: string): boolean {
   return text === "*" || PROJECT_FORM.test(text);
 }
 
-/** Whether a text has the form of a project: `entity/project`. */
+/** True if a text has the form `entity/project`. */
 export function isProjectId(text: string): boolean {
   return PROJECT_FORM.test(text);
 }
@@ -18,20 +18,20 @@ export function isProjectId(text: string): boolean {
 /** Permissions of a request's key. */
 export interface Grant {
   readonly keyId: string;
-  /** Whether it is the root key, which no key has made. */
+  /** True for the root key. */
   readonly isRoot: boolean;
-  /** Tenant charged for the limits that its requests use. */
+  /** Tenant whose limits its requests use. */
   readonly tenant: Tenant;
   /** The key's record, without its hash. */
   readonly key: Omit<ApiKey, "secretHash">;
   has(scope: Scope): boolean;
-  /** Whether this key covers all projects of a pattern (`*`, `entity/*`, `entity/project`). */
+  /** True if this key covers all projects of a pattern. */
   covers(pattern: string): boolean;
-  /** The only entity that the key covers; undefined if it covers several or all. */
+  /** Entity of the key; undefined if it covers several or all. */
   readonly entity: string | undefined;
   /**
-   * The only way to a `Project`. Errors: validation at `loc`, if it is not `entity/project`; forbidden, if the key may
-   * not use it, whether or not it exists.
+   * Converts a project id that the key may use to a `Project`; there is no other way to one. Throws `validation` at `loc` if it
+   * is not `entity/project`, `forbidden` if the key does not cover it, whether or not it exists.
    */
   project(projectId: string, loc?: readonly (string | number)[]): Project;
 }
@@ -56,7 +56,7 @@ export function grantOf(key: ApiKey): Grant {
   };
 }
 
-/** Keys of one project share its part, however many there are; those of several projects of an entity share another. */
+/** Returns the tenant of a key: all keys of a project share its limits; keys of several projects share those of the entity. */
 function tenantOf(key: ApiKey): Tenant {
   const [project, ...others] = new Set(key.projects);
   if (project !== undefined && others.length === 0) return { project, key: key.id };

@@ -14,9 +14,9 @@ export type Access =
   | "public"
   | {
       readonly schemes: readonly Scheme[];
-      /** `any`: whatever the key may do. */
+      /** `any`: every valid key. */
       readonly scope: Scope | "any";
-      /** Whether SDKs of models may send the key in headers of their own. */
+      /** True if the key may also come in the headers of model SDKs. */
       readonly takesKeyHeaders?: boolean;
     };
 
@@ -27,9 +27,9 @@ export const pricesAccess = { schemes: ["basic", "bearer"], scope: "prices" } as
 export const deleteAccess = { schemes: ["basic", "bearer"], scope: "calls:delete" } as const satisfies Access;
 export const adminAccess = { schemes: ["basic", "bearer"], scope: "admin" } as const satisfies Access;
 const gatewayKeys = { schemes: ["bearer"], takesKeyHeaders: true } as const;
-/** Model endpoints. */
+/** Access of model endpoints. */
 export const gatewayAccess = { ...gatewayKeys, scope: "gateway" } as const satisfies Access;
-/** The training API. */
+/** Access of the training API. */
 export const trainAccess = { ...gatewayKeys, scope: "train" } as const satisfies Access;
 
 declare module "fastify" {
@@ -37,7 +37,7 @@ declare module "fastify" {
     access?: Access;
   }
   interface FastifyRequest {
-    /** Set by the guard on every route that is not public, once the key is known. */
+    /** Set by the guard on every route that is not public. */
     grant: Grant;
   }
 }
@@ -51,7 +51,7 @@ export interface GuardDeps {
   readonly keys: KeyRing;
   readonly attempts: FailedAttempts;
   readonly uses: KeyLastUsed;
-  /** Pages that may call from a browser. */
+  /** Origins that may call from a browser. */
   readonly origins: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export async function registerGuard(app: FastifyInstance, deps: GuardDeps): Prom
       (request: FastifyRequest, reply: FastifyReply) => admit(request, reply, access, deps),
     ]);
     route.onRequest = [check, ...[route.onRequest ?? []].flat()];
-    // last: what reads a body runs in the context of its connection
+    // last, because body parsers run in the context of the connection
     route.preHandler = [...[route.preHandler ?? []].flat(), actForKey];
   });
 }
@@ -118,8 +118,8 @@ export function requireScope(grant: Grant, scope: Scope): void {
 }
 
 /**
- * `x-sumtree-key` is for those who have credentials of their own for the upstream in the usual headers; `x-api-key` is
- * where Anthropic's SDKs send theirs.
+ * Reads the key. `x-sumtree-key` leaves the usual headers free for the client's own upstream credentials; Anthropic's SDKs
+ * send `x-api-key`.
  */
 function credentialsOf(
   { headers }: FastifyRequest,
@@ -142,8 +142,8 @@ function hasCredentials(
 }
 
 /**
- * A browser that knows a password sends it for every page that asks, so its `Sec-Fetch-Site` decides. Other clients send no
- * such header. Source: https://www.w3.org/TR/fetch-metadata/
+ * True for a cross-site request from another origin than `origins`: a browser adds a stored password to requests of any page.
+ * Other clients send no `Sec-Fetch-Site`. Source: https://www.w3.org/TR/fetch-metadata/
  */
 function isFromAnotherPage({ headers }: FastifyRequest, origins: readonly string[]): boolean {
   const site = headers["sec-fetch-site"];

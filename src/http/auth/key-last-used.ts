@@ -2,12 +2,12 @@ import type { Engine } from "../../store/engine.ts";
 import { sql } from "../../query/sql.ts";
 import type { Clock } from "../../shared/clock.ts";
 
-/** When keys were last used. Buffered in memory and written periodically, so that a request costs no write. */
+/** Last use of each key, buffered in memory and written periodically, so that a request costs no write. */
 export interface KeyLastUsed {
   note(keyId: string): void;
-  /** Writes the uses noted since the last call. */
+  /** Writes the uses since the last call. */
   flush(): Promise<void>;
-  /** Last use by key id, in milliseconds since the epoch, including uses not written yet. */
+  /** Last use by key id in milliseconds since the epoch, unwritten uses included. */
   all(): Promise<ReadonlyMap<string, number>>;
 }
 

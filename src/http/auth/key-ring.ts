@@ -4,28 +4,28 @@ import type { Clock } from "../../shared/clock.ts";
 import { hashKey, keyIdOf, matches, ROOT_ID, type ApiKey } from "./api-key.ts";
 import type { KeyStore } from "./key-store.ts";
 
-/** How long a key's record is cached: a revoked key stops working everywhere within this time. */
+/** Cache time of a key's record; a revoked key stops working everywhere within this time. */
 export const KEY_CACHE_MS = 10_000;
-/** How long a known key still works while the store is unreachable. */
+/** How long a cached key works while the store is unreachable. */
 export const KEY_GRACE_MS = 300_000;
 
-/** How long the ids of all valid keys are kept. */
+/** Cache time of the ids of all valid keys. */
 const KEY_IDS_MS = 1000;
 
 export interface VerifyOptions {
   /**
-   * Called before an unknown key is looked up; known keys do not need it. False: only if its id is among those of all valid
-   * keys, which are read once a second at most, however many ids are tried.
+   * Admits the lookup of a key that is not cached. If it returns false, the key is looked up only if its id is among those of all
+   * valid keys, which are read at most once a second.
    */
   lookUpUnknown(): Promise<boolean>;
 }
 
 export interface KeyRing {
-  /** The valid, unexpired key behind a presented text; undefined otherwise. */
+  /** Finds the valid, unexpired key of a presented text; undefined if there is none. */
   verify(text: string, options: VerifyOptions): Promise<ApiKey | undefined>;
-  /** Drops a key and those that it made from the cache, so that a change made by this process takes effect here immediately. */
+  /** Removes a key and those that it created from the cache, so that a change takes effect in this process at once. */
   forget(id: string): void;
-  /** Ends a key here and those that it made, whatever the store says. */
+  /** Revokes a key and those that it created in this process, whatever the store has. */
   refuse(id: string): void;
 }
 
@@ -35,13 +35,13 @@ interface Cached {
 }
 
 export interface Clocks {
-  /** The wall clock, by which keys expire. */
+  /** Wall clock for expiry. */
   readonly clock: Clock;
-  /** Measures how long a record was cached; nobody can set it. */
+  /** Monotonic clock for cache times. */
   readonly steady: Clock;
 }
 
-/** Checks presented keys against the root key and the store. */
+/** Creates a cached lookup of keys: the root key and those in the store. */
 export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady }: Clocks): KeyRing {
   const root: ApiKey = {
     id: ROOT_ID,

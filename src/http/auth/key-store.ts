@@ -2,12 +2,12 @@ import type { Engine } from "../../store/engine.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import type { ApiKey, Scope } from "./api-key.ts";
 
-/** The valid keys: neither they nor any of the keys that made them are revoked. */
+/** Store of valid keys: neither they nor any of the keys that created them are revoked. */
 export interface KeyStore {
   find(id: string): Promise<StoredKey | undefined>;
   list(): Promise<readonly StoredKey[]>;
   ids(): Promise<ReadonlySet<string>>;
-  /** Default: created now, by the root key. */
+  /** Default: created now by the root key. */
   add(key: Omit<ApiKey, "makers"> & Partial<StoredKey>): Promise<void>;
   revoke(key: StoredKey): Promise<void>;
 }
@@ -29,7 +29,7 @@ interface KeyRow {
 
 const COLUMNS = sql`id, name, secret_hash, scopes, projects, expires_at_ms, created_at_ms, created_by`;
 
-/** `maxLifetimeMs`: keys end so long after they were made; undefined: when they say. */
+/** `maxLifetimeMs`: maximum lifetime of every key; undefined: the expiry of the key. */
 export function createKeyStore(engine: Engine, maxLifetimeMs?: number): KeyStore {
   const read = async (name: string, which: Sql): Promise<readonly StoredKey[]> => {
     const rows = await engine.rows<KeyRow>(
@@ -57,7 +57,7 @@ export function createKeyStore(engine: Engine, maxLifetimeMs?: number): KeyStore
   };
 }
 
-/** The key as long as its makers are valid; nothing if one of them is missing. */
+/** Returns the key with the earliest expiry of its creators; nothing if one of them is missing. */
 function underMakers(key: StoredKey, valid: ReadonlyMap<string, StoredKey>): readonly StoredKey[] {
   const makers = key.makers.map((id) => valid.get(id));
   if (makers.includes(undefined)) return [];
@@ -65,7 +65,7 @@ function underMakers(key: StoredKey, valid: ReadonlyMap<string, StoredKey>): rea
   return [{ ...key, expiresAtMs }];
 }
 
-/** Earliest of some instants; null and undefined mean never. */
+/** Returns the earliest instant; null and undefined mean never. */
 export function earliest(instants: readonly (number | null | undefined)[]): number | null {
   const known = instants.filter((ms) => ms != null);
   return known.length === 0 ? null : Math.min(...known);

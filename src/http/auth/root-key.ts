@@ -5,8 +5,8 @@ import { generateKey, keyIdOf } from "./api-key.ts";
 const fileIn = (dataDir: string): string => join(dataDir, "root-api-key");
 
 /**
- * The root key of a data directory, or a new one, to be kept with `keepRootKey`. Errors: a file without a key, which must
- * not be replaced by a key that anybody can guess.
+ * Reads the root key of a data directory, or creates one for `keepRootKey` to store. Throws for a file without a key, which
+ * must not be replaced by one that anybody can guess.
  */
 export function rootKeyOf(dataDir: string): { key: string; isNew: boolean } {
   const path = fileIn(dataDir);

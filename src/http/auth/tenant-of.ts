@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import type { Tenant } from "../../fairness/tenant.ts";
 import type { Grant } from "./grant.ts";
 
-/** On whose behalf a request comes. Whoever asks without a key is told apart by address. */
+/** Returns the tenant of a request: that of its key, or its address. */
 export function tenantOf({ grant, ip }: FastifyRequest): Tenant {
   return (grant as Grant | null)?.tenant ?? { project: "", key: ip };
 }

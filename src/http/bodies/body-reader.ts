@@ -12,11 +12,11 @@ import { valueCounter } from "./value-counter.ts";
 export interface BodyLimits {
   /** Limiter of received, decompressed bytes of unanswered requests. */
   readonly inFlight: FairSemaphore;
-  /** How long a client may send almost nothing of its body. */
+  /** Maximum pause of an upload in milliseconds. */
   readonly stallMs: number;
 }
 
-/** Values and keys of one JSON body; of a large one, which is parsed off the event loop. */
+/** Maximum of values and keys in a JSON body parsed by the ingest worker. */
 const MAX_JSON_VALUES = 8_000_000;
 
 declare module "fastify" {
@@ -29,15 +29,15 @@ declare module "fastify" {
   }
 }
 
-/** Reads bodies, decompressed, and counts their bytes as they come. */
+/** Reader of bodies, decompressed; received bytes count towards the limits. */
 export interface Bodies {
-  /** Errors: payload_too_large; client_stalled; service_overloaded; bad_request, when it breaks off. */
+  /** Reads a body. Errors: payload_too_large; client_stalled; service_overloaded; bad_request if it is incomplete. */
   read(request: FastifyRequest, payload: RequestPayload): Promise<Buffer | LargeBody>;
-  /** The same for JSON, whose values are counted as well. */
+  /** Reads a JSON body; its values and keys count too. Errors: those of `read`. */
   readJson(request: FastifyRequest, payload: RequestPayload): Promise<Buffer | LargeBody>;
-  /** For a body that something else reads: never resolves. Errors: those of `read`. */
+  /** Watches a body that other code reads. Rejects with the errors of `read`; never resolves. */
   failure(request: FastifyRequest): Promise<never>;
-  /** Counts bytes of a body that something else reads and keeps until the answer. Errors: service_overloaded. */
+  /** Counts bytes of a body that other code buffers until the response. Errors: service_overloaded. */
   hold(request: FastifyRequest, bytes: number): void;
 }
 
@@ -46,7 +46,7 @@ function maxOnEventLoop(bytes: number, bodyLimit: number): number {
   return Math.ceil(Math.min(MAX_JSON_VALUES / 8, bodyLimit / 10, 50_000 + bytes / 8));
 }
 
-/** Register it before what parses bodies. */
+/** Adds `app.bodies`. Register it before body parsers. */
 export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
   const { inFlight, stallMs } = limits;
   app.decorateRequest("bodyBytes", null);
@@ -93,7 +93,7 @@ function isPacked({ headers }: FastifyRequest): boolean {
   return (headers["content-encoding"] ?? "identity") !== "identity";
 }
 
-/** Takes each chunk of a body as it comes. Errors: payload_too_large; service_overloaded. */
+/** Check of each chunk of a body. Errors: payload_too_large; service_overloaded. */
 type Check = (chunk: Buffer) => void;
 
 function byteCounter(request: FastifyRequest, payload: RequestPayload | IncomingMessage): Check {
@@ -107,7 +107,7 @@ function byteCounter(request: FastifyRequest, payload: RequestPayload | Incoming
   };
 }
 
-/** The compressed bytes of a body that have come. */
+/** Returns the received bytes of a body before decompression. */
 function sentOf(payload: RequestPayload | IncomingMessage): number {
   return "receivedEncodedLength" in payload ? (payload.receivedEncodedLength ?? 0) : 0;
 }
@@ -115,7 +115,7 @@ function sentOf(payload: RequestPayload | IncomingMessage): number {
 interface Reading {
   readonly stallMs: number;
   readonly check: Check;
-  /** The values and keys of JSON that have come. */
+  /** JSON values and keys received. */
   readonly values?: () => number;
 }
 
@@ -159,7 +159,7 @@ function readWhole(
   const onError = (cause: Error): void => fail("statusCode" in cause ? cause : brokenOff(cause));
   const onClose = (): void => fail(brokenOff());
   const stopWatching = watchUpload(request, stallMs, fail);
-  // one that fails late has no other reader
+  // a late error has no other listener
   payload.on("error", () => undefined);
   payload.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
   payload.resume();
@@ -184,7 +184,7 @@ function failureOf(request: FastifyRequest, { stallMs, check }: Reading): Promis
 function tooLarge(limitBytes: number): AppError {
   return new AppError(
     "payload_too_large",
-    `The body is larger than the ${limitBytes} bytes this route takes, decompressed.`,
+    `The body is larger than the limit of this route, ${limitBytes} bytes decompressed.`,
   );
 }
 
@@ -195,7 +195,7 @@ function brokenOff(cause?: Error): AppError {
 function noRoom(): AppError {
   return new AppError(
     "service_overloaded",
-    "Too many bytes of bodies are being worked on (MAX_BODY_BYTES_IN_FLIGHT). Try again.",
+    "Too many body bytes in flight (MAX_BODY_BYTES_IN_FLIGHT). Retry later.",
     { retryAfterSeconds: 2 },
   );
 }

@@ -2,10 +2,10 @@ import { AppError } from "../../shared/errors.ts";
 
 /** Decompressed bytes allowed for any compressed body. */
 const FREE_BYTES = 8 * 1024 * 1024;
-/** And further bytes for each byte sent. Repetitive traces come to about fifty. */
+/** Further decompressed bytes per byte sent; repetitive traces reach about fifty. */
 const MAX_RATIO = 100;
 
-/** How many bytes so many compressed ones may become. */
+/** Returns the decompressed bytes allowed for a number of compressed ones. */
 export function maxDecompressedBytes(sentBytes: number): number {
   return FREE_BYTES + MAX_RATIO * sentBytes;
 }

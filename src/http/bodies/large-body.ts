@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-/** Largest body parsed on the event loop, which takes at most a tenth of a second; the ingest worker parses larger ones. */
+/** Largest body parsed on the event loop, in about 100 ms; the ingest worker parses larger ones. */
 const LARGE_BYTES = 4 * 1024 * 1024;
 const LARGE_VALUES = 50_000;
-/** So many values are large as well if they come at fewer bytes each: they cost much more than it costs to send them. */
+/** A body with many short values is large too, because parsing costs much more than sending. */
 const DENSE_VALUES = 10_000;
 const DENSE_BYTES = 16;
 
@@ -28,12 +28,12 @@ export type LargeBodyHandler = (request: FastifyRequest, body: LargeBody) => Pro
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The handler needs the body, the key and writers only, so the ingest worker can run it for a large body. */
+    /** True if the handler needs only the body, the key and the writers, so that the ingest worker can run it. */
     largeBodies?: boolean;
   }
 }
 
-/** `values`: the values and keys of JSON. */
+/** True if the ingest worker parses the body. `values`: JSON values and keys. */
 export function isLarge({ routeOptions }: FastifyRequest, bytes: number, values: number): boolean {
   const isDense = values > DENSE_VALUES && bytes < values * DENSE_BYTES;
   return (
@@ -41,7 +41,7 @@ export function isLarge({ routeOptions }: FastifyRequest, bytes: number, values:
   );
 }
 
-/** Joins chunks into a buffer with memory of its own, which can be transferred to a thread. */
+/** Joins chunks into a buffer of its own, which can be transferred to a thread. */
 export function toLargeBody(chunks: readonly Uint8Array[], length: number): LargeBody {
   const bytes = new Uint8Array(length);
   let at = 0;

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
 
-/** An upload must deliver this much in each `stallMs`, or end. */
+/** Minimum bytes of an upload per `stallMs`. */
 const MIN_UPLOAD_BYTES = 65_536;
 
-/** Reports a client that sends almost nothing of its body. Returns how to stop watching. */
+/** Calls back if an upload is slower than the minimum. Returns a function that stops watching. */
 export function watchUpload(
   { raw, log }: FastifyRequest,
   stallMs: number,
@@ -28,6 +28,6 @@ export function watchUpload(
 function stalled(stallMs: number): AppError {
   return new AppError(
     "client_stalled",
-    `The body must come at ${MIN_UPLOAD_BYTES} bytes in ${stallMs} ms or faster (CLIENT_STALL_TIMEOUT_MS).`,
+    `Upload slower than ${MIN_UPLOAD_BYTES} bytes in ${stallMs} ms (CLIENT_STALL_TIMEOUT_MS).`,
   );
 }

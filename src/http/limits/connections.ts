@@ -5,27 +5,25 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import { AppError } from "../../shared/errors.ts";
 import { responseOneAtATime, closeGently } from "./one-request.ts";
 
-/** How many connections beyond the cap stay open for their 503. */
+/** Connections above the limit that stay open for their 503. */
 const MAX_REFUSED = 32;
 
-/** While the app closes, an upload must deliver this much in each second, or end. */
+/** Minimum bytes per second of an upload during shutdown. */
 const MIN_CLOSING_BYTES = 1024;
 
 /**
- * Limits the connections. At `max`, a new one replaces the anonymous one that has waited longest: its last request, if there
- * was one, had no valid key, or none yet. If there is none, it replaces the one that has been idle longest. If all are at
- * work for a key, the new one gets a 503. An anonymous request is answered from its head: its connection closes if its body
- * has not come.
+ * Limits connections. At `max`, a new one replaces the oldest anonymous one, whose last request had no valid key (or which
+ * sent none yet), else the one that has been idle longest; if all serve requests with a key, the new one gets a 503. An
+ * anonymous request is answered from its headers, and its connection closes if the body has not arrived.
  *
- * When the app closes, idle connections end at once, those whose uploads stall within two seconds, and the others after
- * their last response, or after `closeMs`. Node alone would wait for connections that never sent a request, and for those
- * that respond after the close began.
+ * On shutdown, idle connections close at once, stalled uploads within two seconds, the rest after their last response or
+ * after `closeMs`. Node alone would wait for connections without a request.
  */
 export function registerConnections(
   app: FastifyInstance,
   { max, closeMs, registry }: { max: number; closeMs: number; registry: Registry },
 ): void {
-  /** Each in the order in which they came to it. */
+  // each set is in the order of insertion
   const anonymous = new Set<Socket>();
   const idle = new Set<Socket>();
   const busy = new Set<Socket>();
@@ -73,7 +71,7 @@ export function registerConnections(
     const trust = async ({ raw: { socket } }: FastifyRequest): Promise<void> => {
       if (anonymous.delete(socket)) busy.add(socket);
     };
-    // behind the guard, which puts its check first
+    // after the guard, which puts its check first
     route.onRequest = [...[route.onRequest ?? []].flat(), trust];
   });
   app.addHook("onRequest", async (request, reply) => {
@@ -93,7 +91,7 @@ export function registerConnections(
     for (const socket of all.flatMap((some) => [...some])) if (!open.has(socket)) socket.destroySoon();
     watch = endStalledUploads(open);
     lastMoment = setTimeout(() => {
-      app.log.warn({ connections: open.size }, "connections were cut, because the service stops");
+      app.log.warn({ connections: open.size }, "connections closed by shutdown");
       app.server.closeAllConnections();
     }, closeMs);
   });
@@ -103,7 +101,7 @@ export function registerConnections(
   });
 }
 
-/** Ends uploads that deliver too little in a second. One that nobody reads (back-pressure) is not stalled. */
+/** Closes uploads below the minimum rate, except under back-pressure. */
 function endStalledUploads(open: ReadonlyMap<Socket, ServerResponse>): NodeJS.Timeout {
   let seen = new Map<Socket, number>();
   const check = (): void => {
@@ -113,7 +111,7 @@ function endStalledUploads(open: ReadonlyMap<Socket, ServerResponse>): NodeJS.Ti
     }
     seen = new Map([...open.keys()].map((socket) => [socket, socket.bytesRead]));
   };
-  // after a late event loop has read what has come
+  // after a delayed event loop has read the received data
   return setInterval(() => setImmediate(check), 1000);
 }
 
@@ -122,7 +120,7 @@ type Why = "anonymous" | "idle" | "full";
 function meter(registry: Registry, count: () => number): Counter<"reason"> {
   const open: Gauge = new Gauge({
     name: "sumtree_http_open_connections",
-    help: "Connections of clients",
+    help: "Open client connections",
     registers: [],
     collect: (): void => open.set(count()),
   });

@@ -4,7 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 
 export interface PressureLimits {
   readonly maxEventLoopDelayMs: number;
-  /** 0: no limit. Includes the embedded store, which runs in this process. */
+  /** Memory of the process, embedded engine included, in bytes; 0: no limit. */
   readonly maxRssBytes: number;
 }
 
@@ -27,8 +27,8 @@ const SAMPLE_MS = 1000;
 const RESOLUTION_MS = 10;
 
 /**
- * Samples the event-loop delay once a second and, if needed, the memory. The process is late if two samples in a row are:
- * one long task, such as a large body, is over by the time it is noticed.
+ * Samples the event-loop delay once a second and, if needed, the memory. Two late samples in a row count as overload: a
+ * single long task, such as a large body, is over when it is noticed.
  */
 function watchLoad(app: FastifyInstance, withMemory: boolean): Load {
   const load: Load = { eventLoopDelayMs: 0, rssBytes: 0 };
@@ -36,7 +36,7 @@ function watchLoad(app: FastifyInstance, withMemory: boolean): Load {
   delays.enable();
   let lastDelayMs = 0;
   const timer = setInterval(() => {
-    // No sample: one long stall, such as a start. It is over, or this would not run.
+    // no sample: a single long stall, such as a start, is over
     const delayMs = delays.count === 0 ? 0 : delays.mean / 1e6 - RESOLUTION_MS;
     load.eventLoopDelayMs = Math.min(delayMs, lastDelayMs);
     lastDelayMs = delayMs;
@@ -50,7 +50,7 @@ function watchLoad(app: FastifyInstance, withMemory: boolean): Load {
   return load;
 }
 
-/** Undefined while no file can be opened: the kernel reports it through one. */
+/** Returns the resident memory; undefined while no file descriptor is free to read it. */
 function residentBytes(): number | undefined {
   try {
     return process.memoryUsage.rss();

@@ -1,16 +1,15 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Bytes parsed at a time, before a request and within its body: they bound how many pipelined requests are parsed. */
+/** Bytes parsed at a time; bounds the number of pipelined requests parsed. */
 const HEAD_BYTES = 2048;
 const BODY_BYTES = 16_384;
 /** Time between a half-close and the end of the connection (lingering close). */
 const LINGER_MS = 1000;
 
 /**
- * Answers one request of a connection at a time. Node would begin all that a client sends ahead; here they are dropped, and
- * the connection closes after the response, so that the client sends them again. Source: RFC 9112, 9.3.2. Returns the
- * responses that are open.
+ * Serves one request of a connection at a time. Node would start all pipelined requests; here they are dropped, and the
+ * connection closes after the response, so that the client repeats them. Returns the open responses. Source: RFC 9112, 9.3.2.
  */
 export function responseOneAtATime(
   server: Server,
@@ -49,7 +48,7 @@ export function responseOneAtATime(
   return open;
 }
 
-/** When Node closes it after a response, lets the client send on for a moment: a reset could overtake the response. */
+/** Makes Node's close after a response a lingering one: a reset could overtake the response. */
 export function closeGently(socket: Socket): void {
   socket.destroySoon = () => {
     socket.end();

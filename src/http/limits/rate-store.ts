@@ -7,12 +7,12 @@ interface Window {
   readonly endsAtMs: number;
 }
 
-/** Keys counted at a time. A new one replaces the key counted longest ago. */
+/** Maximum number of counted keys; a new one replaces the least recently counted. */
 const MAX_KEYS = 5000;
 
 /**
- * The store of `@fastify/rate-limit`. The library's own reads the wall clock: setting it back by an hour would lock a
- * client out for an hour. Memory: `MAX_KEYS` windows for each limit.
+ * Store for `@fastify/rate-limit` on a monotonic clock: with the library's, setting the wall clock back by an hour would lock
+ * clients out for an hour. Memory: `MAX_KEYS` windows per limit.
  */
 export function rateStoreOn(steady: Clock): FastifyRateLimitStoreCtor {
   return class RateStore implements FastifyRateLimitStore {

@@ -10,20 +10,20 @@ import { rateStoreOn } from "./rate-store.ts";
 import { whenClosed } from "../when-closed.ts";
 
 export interface RequestLimits {
-  /** For an entity; its projects and keys may send a fraction of it. */
+  /** Requests per minute of an entity; its projects and keys may send a fraction. */
   readonly maxPerMinute: number;
-  /** The requests that are open. The gateway has its own. */
+  /** Limiter of open requests, except those of the gateway. */
   readonly open: FairSemaphore;
   readonly steady: Clock;
 }
 
 /**
- * Limits the requests of a minute and those that are open: of each entity, of each of its projects and of each key.
- * Register it before the guard, which puts its check first.
+ * Limits the requests per minute and the concurrent requests of each entity, project and key. Register it before the guard,
+ * which puts its check first.
  */
 export async function registerRequestLimits(app: FastifyInstance, limits: RequestLimits): Promise<void> {
   await app.register(rateLimit, { global: false, store: rateStoreOn(limits.steady), timeWindow: 60_000 });
-  // what a key is refused is not counted against the others of its project, and so on
+  // requests rejected for a key do not count for its project, nor those of a project for its entity
   const levels = (["key", "project", "entity"] as const).map((level, at) => ({
     level,
     check: app.createRateLimit({
@@ -64,7 +64,7 @@ export async function registerRequestLimits(app: FastifyInstance, limits: Reques
   });
 }
 
-/** Seconds for a `Retry-After`: 1 to 59. */
+/** Returns seconds for `Retry-After`: 1 to 59. */
 export function retryAfterOf(ttlMs: number): number {
   return Math.min(Math.max(Math.ceil(ttlMs / 1000), 1), 59);
 }

@@ -7,13 +7,13 @@ import { hasOwnLimits } from "./has-own-limits.ts";
 import { whenClosed } from "../when-closed.ts";
 
 export interface SlowClientLimits {
-  /** The responses that are being streamed. Each has the memory of its next pieces. */
+  /** Limiter of streamed responses; each buffers its next chunks. */
   readonly streams: FairSemaphore;
   /** Disconnects a client that reads nothing of its response for this long. */
   readonly stallMs: number;
 }
 
-/** Limits what slow clients can hold, and for how long. The gateway has its own limits. */
+/** Limits the number and duration of responses to slow clients. The gateway has its own limits. */
 export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimits): void {
   app.addHook("onSend", async (request, reply, payload) => {
     if (!(payload instanceof Readable) || hasOwnLimits(request.routeOptions.config)) return payload;

@@ -18,11 +18,11 @@ const initializer = `const url = new URL("../../openapi.json", document.currentS
 SwaggerUIBundle({ url, dom_id: "#swagger-ui", deepLinking: true, docExpansion: "none", validatorUrl: null });
 `;
 
-// styles are set inline by Swagger UI; everything else is a file of its own
+// Swagger UI sets styles inline; everything else is a file
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The description for people, at `/docs`. */
+/** Adds Swagger UI at `/docs`. */
 export async function docsRoutes(app: FastifyInstance): Promise<void> {
   app.addHook("onSend", async (_request, reply) => {
     void reply.headers({ "content-security-policy": policy, "x-content-type-options": "nosniff" });

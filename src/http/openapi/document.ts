@@ -11,7 +11,7 @@ type Described = OpenAPIV3_1.OperationObject;
 export interface RouteTexts {
   /** By operation id. */
   readonly texts: ReadonlyMap<string, RouteText>;
-  /** The responses, by name, of routes whose errors have a form of their own. */
+  /** Responses by name of routes with their own error format. */
   readonly otherErrors: typeof sharedResponses;
 }
 

@@ -29,7 +29,7 @@ const tags = [
   { name: "operations", description: "Health, metrics and this description" },
 ];
 
-/** Describes every route registered after it, from the schemas and the access that the routes declare. */
+/** Describes every route registered after it by its schemas and its access. */
 export async function registerOpenapi(
   app: FastifyInstance,
   { otherErrors }: Pick<RouteTexts, "otherErrors">,
@@ -63,7 +63,7 @@ export async function registerOpenapi(
   });
 }
 
-/** `/openapi.json`, and `/docs` for people. Registered with the other routes, because they declare their access like them. */
+/** Adds `/openapi.json` and `/docs`. */
 export async function registerOpenapiRoutes(app: FastifyInstance): Promise<void> {
   const answer = staticResponse({
     type: "application/json; charset=utf-8",
@@ -74,7 +74,7 @@ export async function registerOpenapiRoutes(app: FastifyInstance): Promise<void>
   await app.register(docsRoutes);
 }
 
-/** The scheme of each alternative, and the scope that the key must have. */
+/** Returns the authentication schemes of a route and the required scope. */
 function securityOf(access: Access | undefined): Record<string, string[]>[] {
   if (access === undefined || access === "public") return [];
   return access.schemes.map((scheme) => ({ [scheme]: [access.scope] }));
@@ -82,7 +82,7 @@ function securityOf(access: Access | undefined): Record<string, string[]>[] {
 
 const openapiSchema = {
   operationId: "openapi",
-  summary: "This description",
+  summary: "Get this OpenAPI document",
   description: "OpenAPI 3.1. `/docs` shows it as a page.",
   success: "The document",
   example: { response: { openapi: "3.1.0" } },

@@ -1,19 +1,19 @@
-/** Description of a route in `openapi.json` that `@fastify/swagger` has no option for. */
+/** Descriptions of a route that `@fastify/swagger` has no option for. */
 export interface RouteText {
-  /** A success, in a few words. */
+  /** Description of the success response. */
   readonly success?: string;
   /** Examples of JSON bodies. Tests check them against their schemas and send them. */
   readonly example?: { readonly request?: unknown; readonly response?: unknown };
-  /** Media types that it takes and answers beside JSON. */
+  /** Media types of request and response besides JSON. */
   readonly alsoTakes?: string;
   readonly alsoSends?: string;
-  /** The response has `x-truncated`: why it may not be complete. */
+  /** The response has `x-truncated`, the reason why it may be incomplete. */
   readonly truncated?: string;
   /** The response has `x-traces-without-root`. */
   readonly tellsRoots?: boolean;
   /** The response has `x-next-page-token`. */
   readonly hasPages?: boolean;
-  /** Statuses that do not follow from its access and its body; or the name of the one response for all errors. */
+  /** Further error statuses, besides those of its access and its body; or the name of one response for all errors. */
   readonly errors?: readonly number[] | string;
 }
 

@@ -3,7 +3,7 @@ import type { OpenAPIV3_1 } from "openapi-types";
 type Response = OpenAPIV3_1.ResponseObject;
 type Reference = OpenAPIV3_1.ReferenceObject;
 
-/** Headers by their names in a response, and as components. */
+/** Response headers by name, and as components. */
 const headers = {
   "x-request-id": {
     component: "RequestId",
@@ -51,7 +51,7 @@ export const sharedHeaders: Record<string, OpenAPIV3_1.HeaderObject> = Object.fr
   Object.values(headers).map(({ component, ...header }) => [component, header]),
 );
 
-/** A response of JSON that has a schema by name. */
+/** Creates a JSON response with a named schema. */
 export function jsonResponse(
   description: string,
   { schema, headers, example }: { schema: string; headers: readonly HeaderName[]; example: unknown },
@@ -100,20 +100,20 @@ const shared: Readonly<Record<number, SharedResponse>> = {
   408: {
     when: "body",
     name: "Stalled",
-    description: "The body came too slowly",
-    detail: "The body must come at 65536 bytes in 60000 ms or faster (CLIENT_STALL_TIMEOUT_MS).",
+    description: "Upload too slow",
+    detail: "Upload slower than 65536 bytes in 60000 ms (CLIENT_STALL_TIMEOUT_MS).",
   },
   413: {
     when: "body",
     name: "TooLarge",
     description: "The body, or the requested response, is too large",
-    detail: "The body is larger than the 1048576 bytes this route takes, decompressed.",
+    detail: "The body is larger than the limit of this route, 1048576 bytes decompressed.",
   },
   415: {
     when: "body",
     name: "UnsupportedMediaType",
     description: "The route does not accept this media type",
-    detail: "This route takes application/json.",
+    detail: "This route accepts application/json.",
   },
   422: {
     when: "input",
@@ -137,7 +137,7 @@ const shared: Readonly<Record<number, SharedResponse>> = {
   409: {
     when: "listed",
     name: "AlreadyRunning",
-    description: "The same is being done already",
+    description: "The same action is already running",
     detail: "A backup is already running. Retry when it is done.",
   },
   507: {
@@ -158,7 +158,7 @@ const shared: Readonly<Record<number, SharedResponse>> = {
     when: "always",
     name: "Bug",
     description: "A bug in Sumtree; the log has details under the request's id",
-    detail: "Something went wrong on our side. Request id: 5f0c2b9e",
+    detail: "Internal error. Request id: 5f0c2b9e",
   },
   503: {
     when: "always",
@@ -169,7 +169,7 @@ const shared: Readonly<Record<number, SharedResponse>> = {
   },
 };
 
-/** The responses that a route gives beside its own, by status. `listed`: the statuses that it lists itself. */
+/** Returns the shared responses of a route by status. `listed`: statuses that it declares itself. */
 export function errorResponses(
   holds: Readonly<Record<When, boolean>>,
   listed: readonly number[],
@@ -181,7 +181,7 @@ export function errorResponses(
   );
 }
 
-/** The responses as components, by name. */
+/** Response components by name. */
 export const sharedResponses: Record<string, Response> = Object.fromEntries(
   Object.values(shared).map(({ name, description, schema = "ErrorRes", header, detail }) => [
     name,

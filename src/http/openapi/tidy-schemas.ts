@@ -9,8 +9,8 @@ const INPUT = "Input";
 const REF = "#/components/schemas/";
 
 /**
- * Schemas as people would write them: one name each, `null` among the types, nothing that says nothing. A schema that
- * requests and responses share is described as responses have it.
+ * Simplifies schemas: one name each, `null` among the types, no empty keywords. A schema shared by requests and responses is
+ * described as in responses.
  */
 export function tidySchemas(document: Document): Document {
   const { schemas = {}, ...components } = document.components ?? {};
@@ -36,7 +36,7 @@ function responsesOf(document: Document): unknown {
   );
 }
 
-/** The names of the schemas that a part of the document refers to, one through the other. */
+/** Returns the names of the schemas that a part of the document refers to, transitively. */
 export function reachable(from: unknown, schemas: object): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = (node: unknown): void => {
@@ -65,7 +65,7 @@ function tidy(node: unknown, schemas: object): unknown {
   return withNullAmongTypes(withoutNoise(Object.fromEntries(members)));
 }
 
-/** All keys of JSON are strings, a choice of one is none, and the pattern of an instant is known by its name. */
+/** Drops redundant keywords: string keys, a choice of one, the pattern of an instant. */
 function withoutNoise({ pattern, ...node }: Schemas): Schemas {
   if (pattern !== undefined && node["format"] !== "date-time") node["pattern"] = pattern;
   const { propertyNames, anyOf, ...rest } = node;

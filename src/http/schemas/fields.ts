@@ -3,13 +3,13 @@ import { parseInstant } from "../../shared/instant.ts";
 
 export const projectId = z.string().describe("`entity/project`");
 
-/** An integer in a response: beyond 2^53, the nearest double. */
+/** Integer in a response; above 2^53 the nearest double. */
 export const anyInteger = z.number().meta({ type: "integer" });
 
-/** An instant in a response. */
+/** Instant in a response. */
 export const isoInstant = z.iso.datetime();
 
-/** A field with an instant, parsed by `read`, whose undefined becomes an issue. `years`: those that it reads. */
+/** Creates a field with an instant, parsed by `read`; undefined becomes an issue. `years`: the accepted ones. */
 export function instantField(read: (text: string) => number | undefined, years: string) {
   return z
     .string()
@@ -27,16 +27,13 @@ export function instantField(read: (text: string) => number | undefined, years: 
     });
 }
 
-/** An instant in a request: ISO 8601, UTC if it names no offset. Parsed to microseconds since the epoch. */
+/** Instant in a request: ISO 8601, UTC without an offset. Parsed to microseconds since the epoch. */
 export const instantMicros = instantField(parseInstant, "1900 to 2254");
 
 /** Like `instant`, parsed to milliseconds, rounded down. */
 export const instantMs = instantMicros.transform((micros) => Math.floor(micros / 1000));
 
-/**
- * Accepts anything, and is described as any of the named schemas. For the items of a batch, which are checked one by one
- * so that a bad one does not reject the others.
- */
+/** Accepts anything, described as any of the named schemas: items of a batch are validated one by one. */
 export function describedAs(...names: readonly string[]) {
   return z.unknown().meta({ anyOf: names.map((name) => ({ $ref: `#/components/schemas/${name}` })) });
 }

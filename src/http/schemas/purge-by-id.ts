@@ -15,12 +15,12 @@ const someOf = z.strictObject({
     .max(1_000),
 });
 
-/** The query of a purge. A purge selects by id only, never by content. */
+/** Query of a purge, which selects by id only. */
 export const purgeQuery = z
   .strictObject({ $expr: z.union([oneId, anyOfIds, someOf]) })
   .meta({ id: "PurgeQuery", description: "The ids to delete" });
 
-/** The distinct ids that a purge names. */
+/** Returns the distinct ids of a purge. */
 export function idsToPurge(query: z.output<typeof purgeQuery>): readonly string[] {
   const parts = "$or" in query.$expr ? query.$expr.$or : [query.$expr];
   const ids = parts.flatMap((part) =>

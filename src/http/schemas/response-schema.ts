@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Issue } from "../../shared/errors.ts";
 
-/** One error in a request. */
+/** Error in a request. */
 const issueSchema = z
   .object({
     loc: z
@@ -18,7 +18,7 @@ z.object({ detail: z.array(issueSchema) }).meta({ id: "HTTPValidationError" });
 
 const detail = z.union([z.string(), z.array(issueSchema)]);
 
-/** The rejected items of a batch. */
+/** Rejected items of a batch. */
 export const rejectedItems = z
   .array(
     z
@@ -27,7 +27,7 @@ export const rejectedItems = z
   )
   .describe("The rejected items with the reasons; the others are stored");
 
-/** The result of a rejected item. */
+/** Result of a rejected item. */
 export const itemError = z.object({ error: detail }).meta({ id: "ItemError" });
 
 /** An empty response: the request succeeded. */

@@ -23,5 +23,5 @@ export function registerValidation(app: FastifyInstance): void {
   app.setSerializerCompiler(serializerCompiler);
 }
 
-/** For a route that reads its own body: the body's schema only describes it. */
+/** Options of a route that reads its own body: the schema of the body only describes it. */
 export const describedBody = { validatorCompiler: () => (value: unknown) => ({ value }) };

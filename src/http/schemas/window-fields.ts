@@ -12,10 +12,7 @@ const LAST_US = Date.parse("9999-12-31T23:59:59.999Z") * 1000;
 /** A century. */
 const MAX_GRANULARITY_SECONDS = 3_155_760_000;
 
-/**
- * Microseconds since the epoch, of any four-digit year. In distant years they are not exact numbers, so digits beyond
- * milliseconds are cut off the text.
- */
+/** Parses microseconds since the epoch, in any four-digit year. In distant years, where numbers lack precision, to the ms. */
 const instant = instantField((text) => {
   const micros = readInstant(text);
   const isExact = micros === undefined || Number.isSafeInteger(micros);
@@ -23,20 +20,20 @@ const instant = instantField((text) => {
   return known !== undefined && known >= FIRST_US && known <= LAST_US ? known : undefined;
 }, "0000 to 9999");
 
-/** The fields of a window. */
+/** Fields of a window. */
 export const windowFields = {
   start: instant.describe("Inclusive, to the microsecond; a naive instant is UTC"),
   end: instant.nullish().describe("Exclusive. Default: now"),
 };
 
-/** The fields of a window's buckets. */
+/** Fields of a window's buckets. */
 export const bucketFields = {
   ...windowFields,
   granularity: wholeNumber()
     .min(1)
     .max(MAX_GRANULARITY_SECONDS)
     .nullish()
-    .describe("The size of a bucket in seconds. Default: suited to the window"),
+    .describe("Size of a bucket in seconds. Default: by the length of the window"),
   timezone: z
     .string()
     .default("UTC")
@@ -58,7 +55,7 @@ type BucketRequest = z.output<z.ZodObject<typeof bucketFields>>;
 
 const REVERSED = "end lies before start";
 
-/** The check of a request with these fields. An end that is omitted is compared by `windowOf`, which has the time. */
+/** Checks that a window ends after its start. `windowOf` checks a window without an end. */
 export const startBeforeEnd = z.superRefine<WindowRequest>(
   ({ start, end }, context) => {
     if (end == null || end >= start) return;
@@ -67,7 +64,7 @@ export const startBeforeEnd = z.superRefine<WindowRequest>(
   whenValid("start", "end"),
 );
 
-/** A window and its buckets in a time zone. */
+/** Window and its buckets in a time zone. */
 export interface BucketedWindow {
   readonly window: TimeWindow;
   readonly timezone: string;
@@ -75,7 +72,7 @@ export interface BucketedWindow {
   readonly buckets: Buckets;
 }
 
-/** The window of a request; a missing end is now. Errors: validation, if it ends before it starts. */
+/** Returns the window of a request; a missing end is now. Errors: validation if it ends before it starts. */
 export function windowOf({ start, end }: WindowRequest, nowMs: number): TimeWindow {
   const window = { startUs: start, endUs: end ?? nowMs * 1000 };
   if (window.endUs >= window.startUs) return window;
@@ -83,7 +80,7 @@ export function windowOf({ start, end }: WindowRequest, nowMs: number): TimeWind
   throw invalid([{ loc: ["body", member], msg, type: "value_error" }]);
 }
 
-/** Errors: as `windowOf`; validation, if a bucket would begin before the year 0000. */
+/** Returns the window and its buckets. Errors: those of `windowOf`; validation if a bucket would begin before the year 0000. */
 export function bucketsOf(request: BucketRequest, nowMs: number): BucketedWindow {
   const window = windowOf(request, nowMs);
   const { name: timezone, zone } = request.timezone;
@@ -92,7 +89,7 @@ export function bucketsOf(request: BucketRequest, nowMs: number): BucketedWindow
   return { window, timezone, zone, buckets };
 }
 
-/** A year before 0000 has a sign, which RFC 3339 does not allow. */
+/** Rejects years before 0000, whose sign RFC 3339 does not allow. */
 function refuseSignedYears({ startsUs, sizeSeconds }: Buckets): void {
   if (startsUs.length === 0 || startsUs[0]! >= FIRST_US) return;
   const msg = `The bucket of ${sizeSeconds} s that holds start would begin before the year 0000. Ask for a later start`;

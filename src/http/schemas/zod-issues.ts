@@ -2,7 +2,7 @@ import { z } from "zod";
 import { assertNever } from "../../shared/assert-never.ts";
 import type { Issue } from "../../shared/errors.ts";
 
-/** A schema may say more behind it, such as the names that it knows. */
+/** Prefix of the message; a schema may append the allowed names. */
 export const EXTRA = "Extra inputs are not permitted";
 
 type ZodIssue = z.core.$ZodIssue;
@@ -17,7 +17,7 @@ const typeByExpected: Readonly<Record<string, string>> = {
   record: "dict_type",
 };
 
-/** Converts zod's issues to the usual form: one issue per error, with the `loc` of the wrong value. */
+/** Converts zod's issues to error details: one per error, with the `loc` of the wrong value. */
 export function toIssues(issues: readonly ZodIssue[], part: string): Issue[] {
   return issues.flatMap((issue) => issuesOf(issue, [part, ...issue.path.map(toLoc)]));
 }
@@ -77,7 +77,7 @@ function issuesOf(issue: ZodIssue, loc: readonly (string | number)[]): Issue[] {
   }
 }
 
-/** For a check of several members: it runs if these have no issue, whatever is wrong with others. */
+/** Condition of a check of several members: runs if these have no issue, whatever others have. */
 export function whenValid(...members: readonly string[]): z.core.$ZodSuperRefineParams {
   return {
     when: ({ value, issues }) =>
@@ -91,7 +91,7 @@ function isObject(value: unknown): boolean {
 
 const WHOLE_NUMBER = "Input should be a whole number";
 
-/** An integer whose issues say so: zod's own message mentions integers only for fractions, not for text. */
+/** Integer with a clear message: zod's own mentions integers only for fractions, not for text. */
 export function wholeNumber(): z.ZodInt {
   return z.int({ error: (issue) => (issue.code === "invalid_type" ? WHOLE_NUMBER : undefined) });
 }
@@ -113,7 +113,7 @@ function boundType(origin: string, size: string, bound: string, inclusive: boole
   return inclusive === false ? bound : `${bound}_equal`;
 }
 
-/** The branch of a union that came closest: the one whose first issue is deepest. */
+/** Finds the closest branch of a union: the one whose first issue is deepest. */
 function unionIssues(issue: z.core.$ZodIssueInvalidUnion, loc: readonly (string | number)[]): Issue[] {
   const branches = issue.errors.map((errors) =>
     errors.flatMap((inner) => issuesOf(inner, [...loc, ...inner.path.map(toLoc)])),
