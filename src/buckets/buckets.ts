@@ -1,6 +1,6 @@
 import { MAX_OFFSET_MS, type OffsetSpan, type Zone } from "./zone.ts";
 
-/** A half-open stretch of time: [startUs, endUs), microseconds since the epoch. */
+/** Half-open interval [startUs, endUs) in microseconds since the epoch. */
 export interface TimeWindow {
   readonly startUs: number;
   readonly endUs: number;
@@ -19,14 +19,14 @@ const HOUR_S = 3600;
 const DAY_S = 86_400;
 const DAY_MS = DAY_S * 1000;
 
-/** The sizes that a bucket size is raised to, below whole days. */
+/** Round bucket sizes below a day. */
 const ROUND_SIZES_S = [
   [1, 2, 5, 10, 15, 20, 30],
   [1, 2, 5, 10, 15, 20, 30].map((minutes) => minutes * MINUTE_S),
   [1, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR_S),
 ].flat();
 
-/** The default size for a window. */
+/** Returns the default bucket size of a window. */
 export function defaultSizeSeconds(window: TimeWindow): number {
   const spanS = secondsOf(window);
   if (spanS <= 2 * HOUR_S) return 5 * MINUTE_S;
@@ -37,8 +37,8 @@ export function defaultSizeSeconds(window: TimeWindow): number {
 }
 
 /**
- * The buckets of a window by a zone's clock. Where the wanted size makes more than `MAX_BUCKETS`, the next round size
- * that does not is used. Cost: one reading of the zone's clock per day of the window, at most four per bucket.
+ * Divides a window into buckets of local time. If the requested size makes more than `MAX_BUCKETS`, the next round size that
+ * does not is used. Cost: one offset lookup per day of the window, at most four per bucket.
  */
 export function planBuckets(window: TimeWindow, wantedSeconds: number, zone: Zone): Buckets {
   for (const sizeSeconds of sizesFrom(wantedSeconds, window)) {
@@ -57,13 +57,13 @@ interface WindowMs {
   readonly endMs: number;
 }
 
-/** A window with the same buckets: they start with whole seconds, because clocks change with them. */
+/** Rounds a window to whole seconds; it has the same buckets, because offsets change at whole seconds. */
 function inMs({ startUs, endUs }: TimeWindow): WindowMs {
   const startMs = Math.floor(startUs / 1000);
   return { startMs, endMs: startUs < endUs ? Math.ceil(endUs / 1000) : startMs };
 }
 
-/** The wanted size, then every round one above it; those whose span alone makes too many buckets are left out. */
+/** Yields the requested size, then larger round ones, except those that certainly make too many buckets. */
 function* sizesFrom(wantedSeconds: number, window: TimeWindow): Generator<number> {
   const leastSeconds = secondsOf(window) / MAX_BUCKETS;
   if (wantedSeconds >= leastSeconds) yield wantedSeconds;
@@ -73,10 +73,9 @@ function* sizesFrom(wantedSeconds: number, window: TimeWindow): Generator<number
 }
 
 /**
- * Where the buckets of a window start. When the offsets around the window all leave the same remainder, the buckets are
- * equally long: an hour that the clock shows twice is two hours. Otherwise bucket k starts at the first instant at
- * which the local clock reads k sizes since 1970-01-01T00:00 or later: a day lasts from midnight to midnight, and
- * buckets that the clock skips are not there.
+ * Returns the bucket starts of a window. If all offsets around the window are congruent modulo the size, buckets are equally
+ * long: an hour that the clock repeats is two buckets. Otherwise bucket k starts at the first instant at which local time is
+ * at least k sizes since 1970-01-01T00:00: a day lasts from midnight to midnight, and skipped buckets do not exist.
  */
 export function bucketStarts(window: WindowMs, sizeMs: number, zone: Zone): number[] {
   const { startMs, endMs } = window;
@@ -111,7 +110,7 @@ function wallClockStarts(
   }
 }
 
-/** The latest time that the local clock has shown up to an instant. A clock that was set back has shown later ones. */
+/** Returns the latest local time shown up to an instant; before a clock went back it was later. */
 function latestLocalMs(atMs: number, zone: Zone): number {
   let latest = -Infinity;
   for (const span of zone.spans(atMs - 2 * MAX_OFFSET_MS, atMs + 1)) {
@@ -120,7 +119,7 @@ function latestLocalMs(atMs: number, zone: Zone): number {
   return latest;
 }
 
-/** The first instant of the spans at which the local clock reads `localMs` or later. */
+/** Returns the first instant of the spans with a local time of at least `localMs`. */
 function firstInstantAt(localMs: number, spans: Iterable<OffsetSpan>): number | undefined {
   for (const span of spans) {
     const at = Math.max(span.fromMs, localMs - span.offsetMs);

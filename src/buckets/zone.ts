@@ -1,4 +1,4 @@
-/** A stretch of time during which a zone's clock keeps one offset. */
+/** Period with one UTC offset. */
 export interface OffsetSpan {
   readonly fromMs: number;
   /** Exclusive. */
@@ -7,13 +7,13 @@ export interface OffsetSpan {
   readonly offsetMs: number;
 }
 
-/** A time zone's clock. */
+/** Time zone. */
 export interface Zone {
-  /** The spans that cover [fromMs, toMs), in order; neighbours differ in their offset. */
+  /** Returns the periods that cover [fromMs, toMs), in order; neighbours differ in their offset. */
   spans(fromMs: number, toMs: number): Iterable<OffsetSpan>;
 }
 
-/** No zone's clock has been further than this from UTC. Source: tz database, local mean times of Manila and Alaska. */
+/** Largest UTC offset ever. Source: tz database, local mean times of Manila and Alaska. */
 export const MAX_OFFSET_MS = 16 * 3_600_000;
 
 const DAY_MS = 86_400_000;
@@ -57,8 +57,8 @@ function readOffset(format: Intl.DateTimeFormat): (ms: number) => number {
 }
 
 /**
- * Reads the clock once a day, and more often where it has changed. An offset that lasted less than a day between two
- * equal ones would not be seen; the tz database has none.
+ * Reads the offset once a day, and bisects where it changed. An offset of less than a day between two equal ones would be
+ * missed; the tz database has none.
  */
 function* dailySpans(offsetAt: (ms: number) => number, fromMs: number, toMs: number): Generator<OffsetSpan> {
   let at = fromMs;
@@ -77,7 +77,7 @@ function* dailySpans(offsetAt: (ms: number) => number, fromMs: number, toMs: num
   }
 }
 
-/** The instant in (fromMs, toMs] at which the offset stops being the one at fromMs. Changes are on whole seconds. */
+/** Finds the instant in (fromMs, toMs] at which the offset changes from the one at fromMs, to the second. */
 function firstChange(offsetAt: (ms: number) => number, fromMs: number, toMs: number): number {
   const before = offsetAt(fromMs);
   let low = Math.floor(fromMs / SECOND_MS);

@@ -2,7 +2,7 @@ import type { Project } from "../shared/project.ts";
 import type { HourRange } from "./bounds/time-range.ts";
 import { param, sql, type Sql } from "./sql.ts";
 
-/** The hour in which a call started, or ended: written as in the projection `hour_fingerprints` of `calls`, so that it is read of that. */
+/** Start or end hour of a call, spelled as in the projection `hour_fingerprints` of `calls`, which serves it. */
 export const AT_HOUR = {
   started: sql`dateDiff('hour', toDateTime64(0, 0, 'UTC'), started_at)`,
   ended: sql`dateDiff('hour', toDateTime64(0, 0, 'UTC'), ended_at)`,
@@ -19,9 +19,8 @@ export function eventInHours(ofProjects: Sql, { kind, range: { from, to } }: InH
 }
 
 /**
- * The hours under which those calls lie that started, or ended, in some hours: a superset, because a part that is not merged yet
- * may say what a later one has changed. Deletions that wait are not applied, since then the engine would read all rows
- * instead of the projection.
+ * Selects the hour buckets of calls that started or ended in some hours: a superset, because unmerged events may be outdated.
+ * Ignores pending deletions, because the engine would read all rows instead of the projection.
  */
 export function hourBucketsOf(ofProjects: Sql, inHours: InHours): Sql {
   return sql`SELECT hour FROM calls WHERE ${eventInHours(ofProjects, inHours)} GROUP BY hour SETTINGS apply_mutations_on_fly = 0`;

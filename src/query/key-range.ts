@@ -10,13 +10,13 @@ export interface CallsSelection {
   readonly project: Project;
   readonly filter?: CallsFilter | null | undefined;
   readonly query?: CompiledQuery | undefined;
-  /** Only calls that started in these hours. */
+  /** Start hours of the calls. */
   readonly startedIn?: HourRange | undefined;
 }
 
 /**
- * Where the selected calls can be stored, in terms of the key of `calls`: in traces that are named, where calls lie that are
- * named, or anywhere; and in either case when they started and ended. Source: docs/decisions/0012-time-ordered-storage.md.
+ * Range of the key of `calls` that can hold the selected calls: named traces, the storage keys of named calls, or everything;
+ * each restricted by start and end hours. Source: docs/decisions/0012-time-ordered-storage.md.
  */
 export interface KeyRange extends TimeRange {
   readonly in: "traces" | "calls" | "project";
@@ -33,7 +33,7 @@ export function keyRangeOf({ filter, query, startedIn }: Omit<CallsSelection, "p
   return { in: "project", ids: [], ...times };
 }
 
-/** True for the selected calls. It can be used in a PREWHERE, because all parts of a call have one key. */
+/** SQL predicate of the range. It can be used in PREWHERE, because all events of a call have one key. */
 export function inKeyRange(project: Project, range: KeyRange): Sql {
   const hours = inHoursOf(project, range);
   const named = inNamed(project, range);
@@ -47,7 +47,7 @@ function inNamed(project: Project, range: KeyRange): Sql | undefined {
   return sql`(hour, trace_id) IN (SELECT hour, trace_id ${noted(project, range.ids)})`;
 }
 
-/** The traces of the selected calls, if they are known without reading `calls`. */
+/** Returns the traces of the selected calls if they are known without reading `calls`. */
 export function tracesOfRange(project: Project, range: KeyRange): Traces | undefined {
   if (range.in === "traces") return range.ids;
   return range.in === "calls" ? sql`(SELECT trace_id ${noted(project, range.ids)})` : undefined;
@@ -58,7 +58,7 @@ function noted(project: Project, callIds: readonly string[]): Sql {
   return sql`FROM call_keys WHERE ${ofProject(project)} AND id IN ${param("Array(String)", callIds)}`;
 }
 
-/** True for the hours under which calls lie that started and ended then; undefined if they may have at any time. */
+/** SQL predicate of the hour buckets of calls with these start and end hours; undefined for unrestricted ones. */
 export function inHoursOf(project: Project, { started, ended }: TimeRange): Sql | undefined {
   const requested = [
     { kind: "started", range: started },

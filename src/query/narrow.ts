@@ -4,22 +4,22 @@ import { ofProject } from "./hour-buckets.ts";
 import { inKeyRange, keyRangeOf, type CallsSelection } from "./key-range.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
 
-/** More places than this are spread over the whole table, and looking up each call's place costs a quarter more. */
+/** Maximum number of storage keys to look up: more are spread over the whole table, and the lookup costs a quarter more. */
 const MAX_PLACES = 1000;
 
-/** The conditions that only read small columns. */
+/** Conditions on small columns. */
 export function narrowConditions({ filter, query }: Omit<CallsSelection, "project">): readonly Sql[] {
   const ofQuery = query?.narrow === undefined ? [] : [query.narrow];
   return [...filterConditions(filter), ...ofQuery];
 }
 
-/** Whether a call must be more than a root that started or ended at some time. */
+/** True if a call must meet more conditions than being a root and its start and end time. */
 export function hasNonTimeConditions({ filter, query }: Omit<CallsSelection, "project">): boolean {
   const ofFilter = filterConditions({ ...filter, trace_roots_only: undefined });
   return ofFilter.length > 0 || query?.hasNonTimeConditions === true || query?.payload !== undefined;
 }
 
-/** True for the selected calls, as far as their key and conditions on small columns tell. It can be used in a PREWHERE. */
+/** SQL predicate of the key and small columns for the selected calls, a superset; it can be used in PREWHERE. */
 export function whereSelected(selection: CallsSelection): Sql {
   const { project } = selection;
   const range = keyRangeOf(selection);
@@ -29,8 +29,8 @@ export function whereSelected(selection: CallsSelection): Sql {
 }
 
 /**
- * For payload conditions: the hours and traces in which the conditions on small columns are true, unless a window restricts
- * them as well. The engine evaluates a repeated subquery once. Source: bench/query.bench.ts.
+ * Restricts payload conditions to the hours and traces in which the conditions on small columns hold, unless a window
+ * restricts them already. The engine evaluates a repeated subquery once. Source: bench/query.bench.ts.
  */
 function placesOf(selection: CallsSelection, inRange: Sql): Sql | undefined {
   const { project, filter, query } = selection;

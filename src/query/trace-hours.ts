@@ -2,19 +2,19 @@ import type { Project } from "../shared/project.ts";
 import { ofProject } from "./hour-buckets.ts";
 import { param, sql, type Sql } from "./sql.ts";
 
-/** An hour under which a trace has calls. */
+/** Hour bucket with calls of a trace. */
 export interface TraceHourKey {
   readonly hour: number;
   readonly traceId: string;
 }
 
-/** Ids, or a subquery that finds them. */
+/** Ids, or a subquery for them. */
 export type Traces = readonly string[] | Sql;
 
-/** For this many traces, the statement names them itself: a shard that holds none of them is not read. */
+/** Up to this number, traces are listed in the statement, so that shards without them are not read. */
 const MAX_NAMED_TRACES = 100;
 
-/** All calls of some traces, in any hour. */
+/** SQL predicate of all calls of some traces. */
 export function inTraces(project: Project, traces: Traces): Sql {
   const ids = "chunks" in traces ? traces : param("Array(String)", traces);
   return sql`${named(traces)}(hour, trace_id) IN (SELECT hour, trace_id FROM trace_hours
@@ -27,8 +27,8 @@ function named(traces: Traces): Sql {
 }
 
 /**
- * All calls of the traces that have calls under some hours, which `inHours` says. Only traces with calls under several hours
- * are looked up, so the cost depends on the hours, not on the project.
+ * SQL predicate of all calls of the traces with calls in the hours of `inHours`. Only multi-hour traces are looked up, so the
+ * cost depends on the hours, not on the project.
  */
 export function inTracesOfHours(project: Project, inHours: Sql): Sql {
   const multiHour = sql`(SELECT trace_id FROM multi_hour_traces WHERE ${ofProject(project)} AND ${inHours})`;
@@ -36,8 +36,8 @@ export function inTracesOfHours(project: Project, inHours: Sql): Sql {
 }
 
 /**
- * All calls of some traces with known hours: `places` contains each trace with each of its hours. If all traces have the
- * same hours, two lists say the same as pairs, and cost a tenth less to read by.
+ * SQL predicate of all calls of traces with known hours. `places`: each trace with each of its hours. If all traces have the
+ * same hours, two lists replace the pairs and cost a tenth less.
  */
 export function inTraceHours(places: readonly TraceHourKey[]): Sql {
   const pairs = [...new Map(places.map((place) => [`${place.hour} ${place.traceId}`, place])).values()];

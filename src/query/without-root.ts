@@ -8,8 +8,8 @@ import { sql, type Sql } from "./sql.ts";
 const IS_ROOT = sql`ifNull(parent_id, '') = ''`;
 
 /**
- * The traces without a root, among those that may have calls in a range: all of their calls name a parent, so that one of
- * the parents never came. Reads narrow columns of all calls of these traces.
+ * Selects the traces without a root among those with calls in a range: all their calls name a parent, one of which was never
+ * sent. Reads small columns of all calls of these traces.
  */
 export function tracesWithoutRoot(project: Project, range: KeyRange): Sql {
   return sql`(SELECT trace_id FROM calls FINAL PREWHERE ${ofProject(project)} AND ${wholeTraces(project, range)}

@@ -1,11 +1,10 @@
 import { endOfString } from "./outside-strings.ts";
 
 /**
- * What `parse` makes of a JSON text, with the keys that it says. V8 takes a key with an escape for the key of an
- * earlier text that is the beginning of how it is written: after `{"a":0,"\\":1}` it reads `"\n"`, or `"\u00e9"`, in
- * that place as `"\\"` (nodejs/node#63785; Node 22 to 26 have it). Here it never sees such a key: each is written
- * without an escape or, where it needs one, under another name. Errors: those of `parse`. Cost: linear, and a second
- * `parse` of a text with such keys.
+ * Parses JSON with escaped keys correctly. V8 confuses a key with an escape with an earlier key that is a prefix of its
+ * spelling: after `{"a":0,"\\":1}` it reads `"\n"` or `"\u00e9"` there as `"\\"` (nodejs/node#63785, Node 22 to 26). So each
+ * such key is spelled without an escape or, if it needs one, renamed before `parse` and back afterwards. Errors: those of
+ * `parse`. Cost: linear, and a second `parse` of texts with such keys.
  */
 export function parseWithEscapedKeys(text: string, parse: (text: string) => unknown): unknown {
   const value = parse(text);

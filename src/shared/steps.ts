@@ -1,7 +1,7 @@
 /** Long work that can pause between its steps. */
 export type Steps<Result> = Generator<void, Result>;
 
-/** Rows of work after which it may pause: a millisecond's, or less. */
+/** Rows between two pauses: at most a millisecond of work. */
 export const ROWS_PER_STEP = 2048;
 
 /** Takes one item after the other. */

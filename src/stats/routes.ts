@@ -30,10 +30,10 @@ export interface UsageStatsDeps {
   readonly clock: Clock;
   readonly selectionLimits: SelectionLimits;
   readonly maxPercentiles: number;
-  /** The most calls that are read for one answer, and the most sums that are kept for it. */
+  /** Maximum number of calls read for one response, and of its aggregates. */
   readonly maxCalls: number;
   readonly maxAggregates: number;
-  /** The prices that hold for a project. */
+  /** Returns the prices of a project. */
   readonly bookFor: (project: Project) => Promise<PriceBook>;
   readonly providerOf: ProviderOf;
 }
@@ -76,7 +76,7 @@ async function send(reply: FastifyReply, texts: Iterator<string>): Promise<Fasti
 
 const CHUNK_CHARS = 256 * 1024;
 
-/** Texts as bytes, as many at once as are worth sending. */
+/** Encodes chunks of text, batched to the size of a response chunk. */
 async function* inChunks(texts: Iterator<string>): AsyncGenerator<Buffer> {
   for (;;) {
     const chunk = await inTurns(gather(texts));

@@ -19,7 +19,7 @@ const field = z.strictObject({ $getField: z.string() }).meta({
   examples: [{ $getField: "attributes.tenant" }],
 });
 
-/** `POST /usage/stats`. */
+/** Request of `POST /usage/stats`. */
 export function usageStatsRequest(limits: { selection: SelectionLimits; maxPercentiles: number }) {
   return z
     .strictObject({
@@ -108,7 +108,7 @@ const key = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).nullable())
   .describe("By group name; null if absent, JSON text if not a scalar");
 
-/** Described, not used: the text is written by hand. */
+/** Used only for OpenAPI: the response is printed by hand. */
 export const usageStatsResponse = z
   .object({
     start: isoInstant,

@@ -29,7 +29,7 @@ export async function sumWindow(
 
 interface WindowRead {
   readonly aggregates: Iterable<UsageAggregate>;
-  /** The calls that the cells do not have. */
+  /** Calls missing from the aggregates. */
   readonly live: CallsPlan;
 }
 

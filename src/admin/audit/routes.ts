@@ -41,7 +41,7 @@ function tokenAfter({ at_us, id }: AuditRow): string {
   return Buffer.from(JSON.stringify([at_us, id])).toString("base64url");
 }
 
-/** Errors: validation, if it is not one of ours. */
+/** Parses a page token. Errors: validation. */
 function readToken(token: string): AuditCursor {
   const read = cursor.safeParse(parsed(token));
   if (read.success) return { atUs: read.data[0], id: read.data[1] };

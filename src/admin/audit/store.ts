@@ -16,7 +16,7 @@ export interface AuditRow {
   readonly status: number;
 }
 
-/** An entry; the next page has those before it. */
+/** Position of the last entry of a page. */
 export interface AuditCursor {
   readonly atUs: EpochMicros;
   readonly id: string;
@@ -33,7 +33,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** The latest entries that somebody with these projects may read, the latest first. */
+/** Reads the latest entries that a key with these projects may read, latest first. */
 export function readAudit(
   engine: Engine,
   visible: readonly string[],
@@ -68,7 +68,7 @@ function instant(us: EpochMicros): Sql {
   return sql`fromUnixTimestamp64Micro(${param("Int64", us)}, 'UTC')`;
 }
 
-/** That all of an entry's projects are among these. */
+/** SQL predicate: all projects of an entry are covered. */
 function areWithin(patterns: readonly string[]): Sql {
   if (patterns.includes("*")) return sql`1`;
   const entities = patterns

@@ -20,9 +20,9 @@ export interface Backup {
 }
 
 /**
- * Copies the whole store, as it is now, into a new directory, while it is read and written. Each table is copied as it
- * is at some moment after the start: what was acknowledged before is in it. A copy that fails is removed. It continues
- * when its client leaves, because the engine would go on writing to what is being removed.
+ * Copies the store into a new directory while it is in use. Each table is copied as of some moment after the start, so the
+ * copy has everything acknowledged before. A failed copy is removed. The backup continues if the client leaves, because the
+ * engine cannot be stopped.
  */
 export async function makeBackup({ engine, dir, clock }: BackupDeps): Promise<Backup> {
   const startedAtMs = clock.now();
@@ -42,14 +42,14 @@ export async function makeBackup({ engine, dir, clock }: BackupDeps): Promise<Ba
   }
 }
 
-/** The engine copies what fits on the disk, and calls it complete. */
+/** Error for a full disk, on which the engine copies what fits and reports success. */
 function cutOff(): AppError {
   return new AppError("store_unavailable", "Not enough disk space for a backup.", {
     retryAfterSeconds: 59,
   });
 }
 
-/** How large the engine believes its latest backup of this name to be. */
+/** Reads the size of the latest backup of this name, as the engine reports it. */
 async function bytesToCopy(engine: Engine, name: string): Promise<number | undefined> {
   const rows = await engine.rows<{ bytes: number }>(
     sql`SELECT uncompressed_size AS bytes FROM system.backups
@@ -59,7 +59,7 @@ async function bytesToCopy(engine: Engine, name: string): Promise<number | undef
   return rows[0]?.bytes;
 }
 
-/** A directory of its own: clocks cannot tell backups apart, and an existing one may be somebody's only copy. */
+/** Creates a new directory: never overwrites a backup, even if the clock repeats a name. */
 async function makeDirectory(dir: string, startedAtMs: number): Promise<string> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const second = `sumtree-${new Date(startedAtMs).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;

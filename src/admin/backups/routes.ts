@@ -8,11 +8,11 @@ import { backupRes } from "./schema.ts";
 const config = { access: adminAccess, audit: "backup.create" } as const;
 
 export interface BackupOptions extends Omit<BackupDeps, "dir"> {
-  /** Undefined: the store is a server, which has backups of its own. */
+  /** Undefined for a server, which has its own backups. */
   readonly dir: string | undefined;
 }
 
-/** A copy of the embedded store while it runs, for keys that may see all of it. */
+/** Route that copies the running embedded store, for keys of all projects. */
 export async function backupRoutes(
   root: FastifyInstance,
   { dir, engine, clock }: BackupOptions,

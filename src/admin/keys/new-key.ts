@@ -4,15 +4,15 @@ import { AppError, invalid } from "../../shared/errors.ts";
 
 /** Limits on the number and lifetime of keys. */
 export interface KeyLimits {
-  /** Valid keys that name the same project, or the same pattern of projects. */
+  /** Maximum of valid keys that name the same project or pattern. */
   readonly maxPerProject: number;
-  /** Valid keys that a key has made, with those that these have made. */
+  /** Maximum of valid keys that a key created, directly or through them. */
   readonly maxMade: number;
-  /** Undefined: none. */
+  /** Maximum lifetime; undefined: none. */
   readonly maxLifetimeMs: number | undefined;
 }
 
-/** Keys that made each other; each look-up reads them all. */
+/** Maximum length of a chain of keys that created each other; each lookup reads all of it. */
 const MAX_MAKERS = 8;
 
 export interface RequestedKey {
@@ -21,7 +21,7 @@ export interface RequestedKey {
   readonly nowMs: number;
 }
 
-/** The makers of a key that this one is about to make. Errors: forbidden, if it may not. */
+/** Returns the creators of a new key. Errors: forbidden. */
 export function makersOf(maker: Grant, projects: readonly string[]): readonly string[] {
   if (projects.some((pattern) => !maker.covers(pattern)))
     throw new AppError("forbidden", "This key may not use one of those projects.");
@@ -35,7 +35,7 @@ export function makersOf(maker: Grant, projects: readonly string[]): readonly st
   return [...maker.key.makers, maker.keyId];
 }
 
-/** When a key ends that is to end then. Errors: validation, if that is over, or later than its maker and the limit allow. */
+/** Returns the expiry of a new key. Errors: validation if it is in the past, or later than its creator or the limit allows. */
 export function expiryOf(
   maker: Grant,
   { expiresAtMs, nowMs }: RequestedKey,
@@ -53,7 +53,7 @@ export function expiryOf(
   return expiresAtMs;
 }
 
-/** Errors: validation, if there are as many keys as there may be. */
+/** Throws `validation` if a limit on the number of keys is reached. */
 export function refuseTooMany(
   makers: readonly string[],
   { projects, nowMs }: RequestedKey,

@@ -72,7 +72,7 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
     async ({ grant, params, audit }, reply) => {
       const key = await store.find(params.id);
       if (key === undefined || !isWithin(grant, key)) throw new AppError("not_found", "No such key.");
-      // also if the store cannot be written to: then it ends here
+      // revokes it in this process even if the store cannot be written to
       ring.refuse(key.id);
       await audit.begin(key.projects, { name: key.name });
       audit.add({ id: key.id });

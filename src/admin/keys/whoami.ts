@@ -24,7 +24,7 @@ const whoamiRes = z
   })
   .meta({ id: "WhoamiRes" });
 
-/** `GET /me`: what a key may do, and which projects have data; the page's first request. */
+/** Route `GET /me`: permissions of the key, and projects with data; the first request of the web UI. */
 export async function whoamiRoutes(root: FastifyInstance, { engine }: { engine: Engine }): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   app.get(

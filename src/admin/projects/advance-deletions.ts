@@ -4,7 +4,7 @@ import { eraseDeletedCalls } from "./erase-deleted-calls.ts";
 
 type FinishDeps = Pick<DeletionDeps, "deletions" | "mutations" | "clock">;
 
-/** Takes all deletions one step further: starts those of calls that were asked for, and finishes those that run. */
+/** Advances all deletions: starts requested erasures of calls, and marks finished ones as done. */
 export async function advanceDeletions(deps: DeletionDeps): Promise<void> {
   await eraseDeletedCalls(deps);
   const running = await deps.deletions.at("running");
@@ -12,7 +12,7 @@ export async function advanceDeletions(deps: DeletionDeps): Promise<void> {
   for (const deletions of sameMutations.values()) await finishIfGone(deps, deletions);
 }
 
-/** Stores deletions that share their mutations as done if no part holds the rows any more. Returns them as they are then. */
+/** Marks deletions that share mutations as done if no data part has the rows any more. Returns their current state. */
 export async function finishIfGone(
   { deletions, mutations, clock }: FinishDeps,
   running: readonly Deletion[],

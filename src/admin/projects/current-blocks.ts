@@ -8,9 +8,9 @@ interface Rows {
 }
 
 /**
- * A condition for the rows of some projects that are stored now, which holds for no row that is stored later; undefined: there are none.
- * The store numbers the inserts of a partition in their order, and keeps with each row the number of its insert. A statement with
- * this condition that comes late, or twice, changes nothing that was stored after it was made.
+ * SQL predicate of the rows of some projects that are stored now, and of no later row; undefined if there are none. It uses
+ * the number of the insert that ClickHouse keeps with each row (`_block_number`), so a late or repeated statement changes
+ * nothing that was stored after it was built.
  */
 export async function upToCurrentBlock(
   engine: Engine,

@@ -14,11 +14,11 @@ export interface DeletionDeps {
   readonly deletions: DeletionStore;
   readonly mutations: Mutations;
   readonly clock: Clock;
-  /** Does some work while no part of a call is on its way into the store. */
+  /** Runs work while no call event is being written. */
   readonly runExclusive: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-/** The largest batch. Each batch is one mutation per table, and blocks inserts until they have started. */
+/** Maximum projects of a batch, which is one mutation per table and blocks inserts until these have started. */
 const MAX_AT_ONCE = 100;
 
 /** Deletes projects in batches: requests that arrive during a batch join the next one, fairly by entity. */
@@ -57,10 +57,9 @@ export function createProjectDeleter(deps: DeletionDeps): (project: Project) => 
 }
 
 /**
- * Deletes all rows of some projects that are stored when this is called, from every table that knows projects. A mutation
- * affects reads from the moment it is accepted. No writer is between reading what waits and storing it meanwhile. The
- * deletions are stored when every table has its mutation: a client that gets an id need not send it again, and what is
- * written to a project afterwards stays.
+ * Deletes the stored rows of some projects from every table with projects. A mutation affects reads once it is accepted. No
+ * call event is being written meanwhile. The deletions are stored when every table has its mutation, so a client with an id
+ * need not repeat the request, and later writes to a project stay.
  */
 async function deleteProjects(
   deps: DeletionDeps,

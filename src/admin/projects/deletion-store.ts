@@ -9,18 +9,18 @@ export type DeletionKind = "project" | "calls";
 
 const MAX_PROJECTS = 1000;
 const MAX_AT_ONCE = 10_000;
-/** The entity of a row's project. */
+/** SQL expression: entity of a row's project. */
 export const ENTITY = sql`splitByChar('/', project_id)[1]`;
 const STEPS = ["asked", "running", "done"] as const;
 
-/** A request to delete, and its progress. */
+/** Deletion request and its progress. */
 export interface Deletion {
   readonly id: string;
   readonly project: Project;
   readonly kind: DeletionKind;
   readonly requestedAtMs: number;
   readonly step: (typeof STEPS)[number];
-  /** The mutations that delete it; empty until they are started. */
+  /** Mutations that delete it; empty until they are started. */
   readonly mutations: MutationNumbers;
   readonly doneAtMs: number | null;
 }
@@ -28,11 +28,11 @@ export interface Deletion {
 /** Deletions, kept for a year. */
 export interface DeletionStore {
   save(deletions: readonly Deletion[]): Promise<void>;
-  /** The caller must check that the deletion's project belongs to the key. */
+  /** Finds a deletion. The caller must check that its project belongs to the key. */
   find(id: string): Promise<Deletion | undefined>;
-  /** Deletions at a step, oldest first; beyond the page size, as many of each entity and project. */
+  /** Reads deletions at a step, oldest first; if there are more than the page size, equally many of each entity and project. */
   at(step: Deletion["step"]): Promise<readonly Deletion[]>;
-  /** The projects that have deleted calls since then, or are still waiting for it. */
+  /** Reads the projects with deletions of calls since then, or unfinished ones. */
   projectsOfCalls(sinceMs: number): Promise<readonly Project[]>;
 }
 

@@ -27,9 +27,9 @@ export const ERASED_COLUMNS = [
 ] as const;
 
 const TAG = "deleted calls";
-/** A replicated mutation must fit into one node of Keeper, which takes a megabyte. */
+/** Limit of a mutation, which must fit into one ClickHouse Keeper node of a megabyte. */
 const MAX_KEYS = 20_000;
-/** Events that arrive within this time after the deletion of their call are erased as well. */
+/** Time after a deletion in which late events of the call are erased too. */
 const LATE_MS = 7 * 86_400_000;
 
 const assignments = trusted(ERASED_COLUMNS.map((name) => `${name} = NULL`).join());
@@ -41,7 +41,7 @@ const deletedHours = (projects: Sql): Sql =>
 const batchKey = sql`project_id, batch_id`;
 const pendingKey = sql`project_id, id`;
 
-/** Makes keys short and of one length. Nobody who sends calls can find two of the same hash: it is another one each time. */
+/** Hashes keys to one length, with a new seed each time, so that clients cannot construct collisions. */
 type HashKey = (columns: Sql) => Sql;
 
 function newHash(): HashKey {
@@ -53,16 +53,16 @@ function newHash(): HashKey {
 
 interface Place {
   readonly table: string;
-  /** The rows to change, by project and key; the key is '' if the mutation finds them itself. */
+  /** Rows to change, by project and key; the key is '' if the mutation selects them itself. */
   readonly find: (projects: Sql, hash: HashKey) => Sql;
   readonly change: (projects: Sql, keys: Sql, hash: HashKey) => Sql;
 }
 
-/** A row that is not merged with its tombstone does not say that it is deleted, so it is named by its key. */
+/** Rows not yet merged with their tombstone are not marked as deleted, so they are selected by key. */
 const places: readonly Place[] = [
   {
     table: "calls",
-    // what calls hold is read of traces with deleted calls alone
+    // read only traces with deleted calls
     find: (
       projects,
       hash,
@@ -85,7 +85,7 @@ const places: readonly Place[] = [
       WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND ${hash(pendingKey)} IN ${keys}`,
   },
   {
-    // batches materialized after the deletion contain nothing of the call. Rows of batches that were replaced can be left over
+    // batches materialized after the deletion do not contain the call; rows of replaced batches may remain
     table: "usage_rollup",
     find: (projects, hash) => sql`SELECT project_id, ${hash(batchKey)} AS key FROM usage_rollup
       WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} AND (project_id, batch_id) NOT IN
@@ -99,8 +99,8 @@ const places: readonly Place[] = [
 ];
 
 /**
- * Empties deleted calls: one mutation per table at a time, for all projects together, because each rewrites the parts that it
- * touches. A project whose calls are covered by it has its receipts running, whatever others have deleted.
+ * Erases the content of deleted calls: one mutation per table at a time, for all projects together, because each rewrites the
+ * data parts that it touches. A project's deletions advance as soon as a mutation covers its calls.
  */
 export async function eraseDeletedCalls(deps: DeletionDeps, maxKeys: number = MAX_KEYS): Promise<void> {
   const { deletions, mutations, clock } = deps;

@@ -5,14 +5,11 @@ import type { Engine } from "../../store/engine.ts";
 
 export interface ErasableKeys {
   readonly keys: readonly string[];
-  /** The projects that have more than these. */
+  /** Projects with further keys. */
   readonly cut: readonly Project[];
 }
 
-/**
- * Finds the keys of `rows`, which have a project each. Of more than `maxKeys`, entities are given one in turn, and of an
- * entity its projects, so that each gets an equal share and what others leave of theirs.
- */
+/** Finds up to `maxKeys` keys of `rows`, divided fairly: in turn among entities, and within each among its projects. */
 export async function findErasable(engine: Engine, rows: Sql, maxKeys: number): Promise<ErasableKeys> {
   const max = param("UInt32", maxKeys);
   const oneMore = param("UInt32", maxKeys + 1);

@@ -6,57 +6,55 @@ import { upToCurrentBlock } from "./current-blocks.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 
 /**
- * The number of a mutation, by table; with several shards by shard and table, as `2/calls`; where tables are replicated, by
- * partition too, as `calls@202601`, because numbers count in each partition. A part has been changed by it, or was written
- * after it, when its `data_version` is at least this number.
+ * Numbers of a mutation by table; with several shards by shard and table (`2/calls`), on replicated tables by partition too
+ * (`calls@202601`), which numbers them separately. A data part with a `data_version` of at least this number has been changed
+ * by the mutation, or was written after it.
  */
 export type MutationNumbers = Readonly<Record<string, number>>;
 
 interface Changed {
   readonly table: string;
   readonly projects: readonly string[];
-  /** A name of ours by which the mutation is found again. */
+  /** Name by which the mutation is found again. */
   readonly tag: string;
 }
 
 export interface Mutations {
   /**
-   * Starts a mutation of rows of these projects, wherever there are any, and does not wait for it. `change` ends with a condition. It
-   * changes only what is stored when this is called, whenever the statement runs and however often. Returns where it was started:
-   * tables, or with several shards `2/calls`.
+   * Starts a mutation of rows of these projects, and does not wait for it. `change` ends with a condition. Only rows stored now
+   * change, even if the statement is late or repeated. Returns where it was started: tables, or with several shards `2/calls`.
    */
   start(rows: Changed, change: Sql): Promise<readonly string[]>;
-  /** The newest mutations whose tag begins so. Waits until the store shows one for each of those started. */
+  /** Finds the newest mutations with this prefix of their tag. Waits until there is one for each that was started. */
   numbers(tag: string, started: readonly string[]): Promise<MutationNumbers>;
-  /** Whether a mutation whose tag begins so is still at work, on any replica. */
+  /** True while a mutation with this prefix of its tag runs on any replica. */
   areRunning(tag: string): Promise<boolean>;
-  /** Whether the mutations have been carried out everywhere and no part that they replaced is on a disk. Not while a
-   * replica does not answer. */
+  /** True if the mutations are done on all replicas and no replaced data part is on a disk. False while a replica is down. */
   areComplete(numbers: MutationNumbers): Promise<boolean>;
 }
 
 const SHOW_WITHIN_MS = 10_000;
 const ASK_EVERY_MS = 50;
 
-/** A replica that hangs must not block a query to all of them. */
+/** Timeout per replica, so that a hanging one does not block a query to all. */
 const patience = trusted(
   "SETTINGS connect_timeout_with_failover_ms = 1000, handshake_timeout_ms = 2000, receive_timeout = 5",
 );
-/** ALL_CONNECTION_TRIES_FAILED, SOCKET_TIMEOUT, NETWORK_ERROR: one of all replicas does not answer. */
+/** ALL_CONNECTION_TRIES_FAILED, SOCKET_TIMEOUT, NETWORK_ERROR: a replica is down. */
 const AWAY = new Set(["279", "209", "210"]);
 
 function unlessAway(error: unknown): undefined {
   if (!(error instanceof StorageError) || !AWAY.has(error.engineCode ?? "")) throw error;
 }
 
-/** `cluster`: the name of the one whose tables are replicated. */
+/** Creates the mutations of a store. `cluster`: name of the cluster with replicated tables. */
 export function createMutations(engine: Engine, cluster: string | undefined): Mutations {
   const everywhere = (table: string): Sql =>
     trusted(cluster === undefined ? table : `clusterAllReplicas('${cluster}', ${table})`);
-  // a subquery, so that it is evaluated here and not on each replica
+  // a subquery, so that it is evaluated on one replica
   const here = sql`database = (SELECT currentDatabase())`;
   const tagged = (tag: string): Sql => sql`${here} AND position(command, ${param("String", `'${tag}`)}) > 0`;
-  // a mutation that found nothing to change has no number
+  // a mutation without rows to change has no number
   const inPartitions = sql`LEFT ARRAY JOIN block_numbers.number AS number, block_numbers.partition_id AS partition_id`;
 
   // in `clusterAllReplicas`, `_shard_num` counts replicas
@@ -133,13 +131,13 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
   };
 }
 
-/** A table with an unfinished mutation (`isRunning`), or with inactive parts on the disk. */
+/** Table with an unfinished mutation (`isRunning`), or with inactive parts on the disk. */
 interface Left {
   readonly table: string;
   readonly isRunning: 0 | 1;
 }
 
-/** The engine looks for replaced parts of a table that nobody writes to ever less often, but does with each dropped partition. */
+/** Makes the engine remove replaced data parts: it checks idle tables ever less often, but always when a partition is dropped. */
 async function removeReplaced(engine: Engine, table: string): Promise<void> {
   await engine.command(sql`ALTER TABLE ${identifier(table)} DROP PARTITION ID 'none'`, {
     name: "replaced_parts_remove",

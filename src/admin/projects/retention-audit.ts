@@ -4,8 +4,8 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
 
 /**
- * Deletes, with an entry of its own for each project, stored before and again with the outcome. Errors: those of the work;
- * `StorageError`: the entries could not be stored, and nothing was done.
+ * Runs deletions with an audit entry per project, stored before and again with the outcome. Errors: those of the work;
+ * `StorageError` if the entries could not be stored, before anything is deleted.
  */
 export type RetentionAudit = (
   projects: readonly Project[],
@@ -13,7 +13,7 @@ export type RetentionAudit = (
   work: () => Promise<void>,
 ) => Promise<void>;
 
-/** No key asks for it. */
+/** Key id of entries without a request. */
 const KEY = { keyId: "service", keyName: "retention" } as const;
 
 export function createRetentionAudit(logs: AuditLogs, clock: Clock): RetentionAudit {

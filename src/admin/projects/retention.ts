@@ -15,15 +15,15 @@ const TAG = "retention";
 const DAY_MS = 86_400_000;
 const MAX_SPANS = 100;
 
-/** A replicated mutation must fit into one node of Keeper: of more calls that stay, their whole hours do. */
+/** Limit of a mutation, which must fit into one ClickHouse Keeper node; with more calls to keep, whole hours are kept. */
 const MAX_KEYS = 1000;
 
 const callKey = sql`concat(project_id, '\n', toString(hour), '\n', toString(length(trace_id)), '\n', trace_id, id)`;
 
-/** Conditions for rows from before a day, by table. Those that find calls come after them. */
+/** Conditions for rows before a day by table, in order: tables that locate calls come last. */
 type Expired = ReadonlyMap<string, Sql>;
 
-/** The days that a project keeps its rows; null: for ever. */
+/** Retention of a project in days; null: forever. */
 export async function readRetention(
   { engine }: Pick<RetentionDeps, "engine">,
   project: Project,
@@ -44,8 +44,8 @@ export async function saveRetention(
 }
 
 /**
- * Deletes rows older than their project's retention. By whole days, so that a part is rewritten at most once a day. This
- * process writes no part of a call between choosing the calls to delete and starting their deletion.
+ * Deletes rows older than the retention of their project, in whole days, so that a data part is rewritten at most once a day.
+ * No call event is written between the selection of calls and the start of their deletion.
  */
 export async function deleteExpired(deps: RetentionDeps): Promise<void> {
   const { engine, mutations, clock } = deps;
@@ -71,7 +71,7 @@ export async function deleteExpired(deps: RetentionDeps): Promise<void> {
   }
 }
 
-/** The projects that have rows to delete, by table. */
+/** Finds the projects with rows to delete, by table. */
 async function projectsWith(
   engine: Engine,
   expired: Expired,
@@ -91,13 +91,13 @@ async function projectsWith(
   return found;
 }
 
-/** Makes conditions for the rows of projects from before a day. A call is as old as its start says. */
+/** Builds conditions for rows of projects before a day. The age of a call is that of its start. */
 async function expiredRows(engine: Engine, projects: readonly Project[], beforeMs: number): Promise<Expired> {
   const ofProjects = sql`project_id IN ${param("Array(String)", projects)}`;
   const instant = sql`fromUnixTimestamp64Milli(${param("Int64", beforeMs)}, 'UTC')`;
   const firstHour = hourOf(beforeMs * 1000);
   const isBefore = sql`hour < ${param("Int64", firstHour)}`;
-  // a call lies under the hour of its first start, and a later one can be on the other side of the instant
+  // the hour of a call is that of its first start; a later start can be on the other side of the boundary
   const startedIn = (range: HourRange): Sql =>
     sql`hour IN (${hourBucketsOf(ofProjects, { kind: "started", range })})`;
   const kept = sql`${isBefore} AND ${startedIn({ ...ALL_HOURS, from: firstHour })} WHERE started_at >= ${instant}`;
@@ -117,7 +117,7 @@ async function expiredRows(engine: Engine, projects: readonly Project[], beforeM
       ? sql`has(${param("Array(Int64)", keptHours)}, hour)`
       : sql`${callKey} IN ${param("Array(String)", keptCalls)}`;
 
-  // all parts of a call go together, merged or not; a tombstone alone stays, so that its call stays deleted
+  // all events of a call are deleted together, merged or not; a lone tombstone stays, so that its call stays deleted
   const calls = sql`(${isBefore} AND NOT ${stays} AND NOT (started_at IS NULL AND deleted_at IS NOT NULL)
     OR ${callKey} IN ${param("Array(String)", movedCalls)})`;
   const hours = sql`${isBefore} AND NOT has(${param("Array(Int64)", keptHours)}, hour)`;

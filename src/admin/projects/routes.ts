@@ -19,7 +19,7 @@ const config = { access: adminAccess, tag: "projects" };
 const mayDelete = { ...config, audit: "project.delete" } as const;
 const maySetRetention = { ...config, audit: "retention.set" } as const;
 
-/** Deletions, each with an id that shows when the data is gone. */
+/** Routes for deletions, each with an id to follow its progress. */
 export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const deleteProject = createProjectDeleter(deps);

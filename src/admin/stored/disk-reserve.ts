@@ -6,7 +6,7 @@ import type { Engine, StoreHealth } from "../../store/engine.ts";
 import type { BatchEvent } from "../../store/group-commit.ts";
 import { StorageError } from "../../store/storage-error.ts";
 
-/** The disks that have the calls, as one; of several shards, those of each. */
+/** Free and total bytes of the disks that store calls, per shard. */
 const DISKS = sql`SELECT sum(toFloat64(free_space)) AS free, sum(toFloat64(total_space)) AS total FROM system.disks
   WHERE name IN (SELECT arrayJoin(disks) FROM system.storage_policies WHERE policy_name IN
     (SELECT storage_policy FROM system.tables WHERE database = currentDatabase() AND name = 'calls'))`;
@@ -43,16 +43,16 @@ export function createDiskReserve(
       known = all.reduce((fullest, one) => (one.freeBytes < fullest.freeBytes ? one : fullest));
       writtenBytes -= before;
     },
-    /** Adds the bytes of each batch to those written since the last poll. */
+    /** Wraps a callback so that it also counts the bytes of each batch. */
     counting: (onBatch: (batch: BatchEvent) => void) => (batch: BatchEvent) => {
       writtenBytes += batch.bytes;
       onBatch(batch);
     },
-    /** For ingest. Errors: storage_full. */
+    /** Checks ingest. Errors: storage_full. */
     check: (): void => {
       if (freeBytes() < 0) throw new AppError("storage_full", FULL);
     },
-    /** For deletions and the gateway. Errors: `StorageError`. */
+    /** Checks deletions and the gateway, which may use half of the reserve. Errors: `StorageError`. */
     checkHalf: (): void => {
       if (freeBytes() < -known.reserve / 2)
         throw new StorageError("no_space", "disk_reserve", undefined, FULL);

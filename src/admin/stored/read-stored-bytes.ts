@@ -12,7 +12,7 @@ const HELD: readonly Sql[] = [
   sql`SELECT project_id, sum(128 + length(content)) AS held FROM file_chunks GROUP BY project_id`,
 ];
 
-/** How many bytes each project stores, before the store compresses them, with what is not merged or erased yet. */
+/** Reads the stored bytes of each project before compression, unmerged and not yet erased ones included. */
 export async function readStoredBytes(engine: Pick<Engine, "rows">): Promise<ReadonlyMap<string, number>> {
   const rows = await engine.rows<{ project_id: string; bytes: number }>(
     sql`SELECT project_id, toFloat64(sum(held)) AS bytes FROM (${join(HELD, " UNION ALL ")}) GROUP BY project_id

@@ -6,7 +6,7 @@ import { readStoredBytes } from "./read-stored-bytes.ts";
 /** Stored bytes count for the project, whichever key sent them. */
 const ofProject = (project: string) => ({ project, key: "" });
 
-/** Bytes that all projects may store together, divided fairly (`Allocations`). */
+/** Limit of stored bytes, divided fairly among projects (`Allocations`). */
 export class StoredLimit {
   readonly #engine: Pick<Engine, "rows">;
   readonly #capacity: number;
@@ -23,14 +23,14 @@ export class StoredLimit {
     return this.#held.total;
   }
 
-  /** Replaces the known sizes. Other processes store and delete too, so sizes are read, never counted. */
+  /** Replaces the sizes. They are read, never counted, because other processes store and delete too. */
   async read(): Promise<void> {
     const held = new Allocations(this.#capacity);
     for (const [project, bytes] of await readStoredBytes(this.#engine)) held.add(ofProject(project), bytes);
     this.#held = held;
   }
 
-  /** Errors: storage_full, unless the project may store more. */
+  /** Throws `storage_full` if the project may not store more. */
   check(project: string): void {
     if (this.#held.fits(1) && this.#held.leavesHeadroom({ project, key: "more" }, 1)) return;
     throw new AppError(

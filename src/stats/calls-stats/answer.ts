@@ -3,7 +3,7 @@ import { isoOf } from "../../shared/instant.ts";
 import type { CallsFold } from "./calls-fold.ts";
 import type { CallsStatsPlan } from "./plan.ts";
 
-/** The answer's text, piece by piece: every bucket, and in every bucket every model of the window. An empty text is a pause. */
+/** Prints the response in chunks: every bucket, and in each every model of the window. An empty chunk is a pause. */
 export function* printCallsStats(fold: CallsFold, plan: CallsStatsPlan): Generator<string> {
   const { startsUs, sizeSeconds } = plan.buckets;
   for (const metric of [...fold.usage, ...fold.calls]) yield* pauses(metric.sort());

@@ -18,11 +18,11 @@ interface FoldOptions {
   readonly maxAggregates: number;
 }
 
-/** The calls of a window by bucket, and what they themselves used by bucket and model. */
+/** Calls of a window by bucket, and their own usage by bucket and model. */
 export class CallsFold {
   readonly usage: readonly MetricRows[];
   readonly calls: readonly MetricRows[];
-  /** The models in the order in which they were met. A row of `usage` is a model's number × buckets + a bucket. */
+  /** Models in order of appearance. A row of `usage` is model index × buckets + bucket. */
   readonly models: string[] = [];
   readonly usageCounts: number[] = [];
   readonly callCounts: number[] = [];

@@ -5,7 +5,7 @@ import { addUsd, usd, usdText, type Usd } from "../sums/usd.ts";
 import { isCost, type Aggregation, type MetricQuery } from "./metrics.ts";
 
 interface Row {
-  /** A whole and a rest as dollars have them, so that no sum of large numbers is rounded. */
+  /** Integer and fraction apart, so that no sum of large numbers is rounded. */
   sum: Usd;
   count: number;
   min: number;
@@ -14,11 +14,11 @@ interface Row {
   zeros: number;
 }
 
-/** The values of a metric, put together in rows. */
+/** Values of a metric by row. */
 export class MetricRows {
   private readonly query: MetricQuery<string>;
   private readonly rows: Row[] = [];
-  /** Rows that something was added to whose value is unknown. */
+  /** Rows with an unknown value. */
   private readonly unknown = new Set<number>();
   private readonly values: AggregateValues | undefined;
   private sorted: SortedRows | undefined;
@@ -44,13 +44,13 @@ export class MetricRows {
     this.values?.add(row, value);
   }
 
-  /** Once all values are there, before the first text. */
+  /** Sorts the values. Call it after the last `add` and before the first `print`. */
   *sort(): Steps<void> {
     if (this.values !== undefined)
       this.sorted = yield* this.values.sortedRows((cell) => cell, this.rows.length);
   }
 
-  /** `,"sum_input_tokens":12`, one for each number asked for. Of no values, sums and counts are 0, the others null. */
+  /** Prints the requested aggregates, as `,"sum_input_tokens":12`. Without values, sums and counts are 0, the others null. */
   text(row: number): string {
     const { metric, aggregations, percentiles } = this.query;
     let text = "";
@@ -65,7 +65,7 @@ export class MetricRows {
     switch (name) {
       case "sum":
         if (row !== undefined) return this.sum(row.sum);
-        // what has no known price costs an unknown sum
+        // an unknown price makes the sum unknown
         return this.unknown.has(at) ? "null" : "0";
       case "avg":
         return this.number(row === undefined ? null : inUnits(row.sum) / row.count);
@@ -88,7 +88,7 @@ export class MetricRows {
     return row < this.rows.length ? percentileOf(this.sorted!.of(row), percentile) : null;
   }
 
-  /** Costs are kept in picodollars and written in dollars. */
+  /** Converts picodollars to USD. */
   private get isCost(): boolean {
     return isCost(this.query.metric);
   }

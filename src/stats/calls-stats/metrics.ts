@@ -4,7 +4,7 @@ import type { Counts } from "../../usage/count-fields.ts";
 export const AGGREGATIONS = ["sum", "avg", "min", "max", "count", "count_true", "count_false"] as const;
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
-/** The counts of a usage, by the Weave SDKs' names of them. */
+/** Usage counts by the names of the Weave SDKs. */
 const tokenMetrics = {
   input_tokens: (counts) => counts.promptTokens,
   output_tokens: (counts) => counts.completionTokens,
@@ -13,7 +13,7 @@ const tokenMetrics = {
   cache_creation_input_tokens: (counts) => counts.cacheCreationTokens,
 } as const satisfies Record<string, (counts: Counts) => number>;
 
-/** Its costs in picodollars: what went in, cached or not, and what came out. Null where no price is known. */
+/** Costs in picodollars of input, cached or not, and output; null without a price. */
 const costMetrics = {
   input_cost: ({ prompt, cacheRead, cacheCreation }) => known([prompt, cacheRead, cacheCreation]),
   output_cost: ({ completion }) => completion,
@@ -35,7 +35,7 @@ export function isCost(metric: string): metric is CostMetric {
   return metric in costMetrics;
 }
 
-/** The value of a metric. Null: no price is known. */
+/** Returns the value of a metric; null without a price. */
 export function usageValue(metric: UsageMetric, counts: Counts, cost: CallCost | undefined): number | null {
   if (!isCost(metric)) return tokenMetrics[metric](counts);
   return cost === undefined ? null : costMetrics[metric](cost);
@@ -54,7 +54,7 @@ export interface MetricQuery<Name extends string> {
   readonly percentiles: readonly number[];
 }
 
-/** One question for each metric, each number once; of a metric without any, the sum. */
+/** Merges requests for the same metric, each aggregate once; the default is the sum. */
 export function mergeQueries<Name extends string>(
   requested: readonly MetricQuery<Name>[],
 ): readonly MetricQuery<Name>[] {

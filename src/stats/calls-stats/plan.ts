@@ -6,13 +6,13 @@ import type { PlanSettings, WindowPlan } from "../plan/plan-stats.ts";
 import { isCost, mergeQueries, type CallMetric, type MetricQuery, type UsageMetric } from "./metrics.ts";
 import type { CallsStatsRequest } from "./schema.ts";
 
-/** Everything that is decided before the store is asked. */
+/** Plan of a query, made before any read. */
 export interface CallsStatsPlan extends WindowPlan {
   readonly usageMetrics: readonly MetricQuery<UsageMetric>[];
   readonly callMetrics: readonly MetricQuery<CallMetric>[];
 }
 
-/** Errors: validation. */
+/** Plans a query. Errors: validation. */
 export function planCallsStats(
   project: Project,
   { filter, usage_metrics, call_metrics, ...request }: CallsStatsRequest,

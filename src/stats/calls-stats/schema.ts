@@ -6,7 +6,7 @@ import { AGGREGATIONS, CALL_METRICS, USAGE_METRICS } from "./metrics.ts";
 
 const MAX_METRICS = 100;
 
-/** `POST /calls/stats`, as the Weave SDKs send it. Members that are not known are ignored. */
+/** Request of `POST /calls/stats`, as the Weave SDKs send it. Unknown members are ignored. */
 export function callsStatsRequest(limits: { selection: SelectionLimits; maxPercentiles: number }) {
   const queries = {
     aggregations: z
@@ -46,7 +46,7 @@ export type CallsStatsRequest = z.output<ReturnType<typeof callsStatsRequest>>;
 const numbers = z.number().nullable();
 const timestamp = isoInstant.describe("Where the bucket begins");
 
-/** Described, not used: the text is written by hand. */
+/** Used only for OpenAPI: the response is printed by hand. */
 export const callsStatsResponse = z
   .object({
     start: isoInstant,

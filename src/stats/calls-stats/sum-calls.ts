@@ -8,12 +8,12 @@ import type { CallsStatsPlan } from "./plan.ts";
 
 interface Requested {
   readonly plan: CallsStatsPlan;
-  /** Undefined: costs are not asked for. */
+  /** Undefined if costs are not requested. */
   readonly book: PriceBook | undefined;
   readonly maxAggregates: number;
 }
 
-/** Adds up all calls of a window. Errors: `StorageError`; too_many_calls. */
+/** Sums all calls of a window. Errors: `StorageError`; too_many_calls. */
 export async function sumCalls(
   engine: Engine,
   { plan, book, maxAggregates }: Requested,

@@ -22,13 +22,13 @@ export type RequestedDimension = DimensionName | { readonly $getField: string };
 /** Id of the API key that sent a call. Not a field of the query language. */
 const API_KEY = sql`if(ifNull(api_key, '') = '', '', toJSONString(assumeNotNull(api_key)))`;
 
-/** One part of a group's key. */
+/** Part of a group key. */
 export interface Dimension {
-  /** Its name in the key. */
+  /** Name in the key. */
   readonly label: string;
   /** Source of the value: the LLM, its provider, or a field of the call. */
   readonly source: "llm" | "provider" | "call";
-  /** Which field of the call it is; '' for what is none. */
+  /** Field of the call; '' for other sources. */
   readonly field: string;
 }
 
@@ -40,7 +40,7 @@ export interface Dimensions {
 
 export const NO_DIMENSIONS: Dimensions = { all: [], callKey: undefined };
 
-/** Issues: a field is not known, or asked for twice. Their `loc` begins at the list. */
+/** Parses `group_by`. Issues: unknown and repeated fields; their `loc` is relative to the list. */
 export function planDimensions(requested: readonly RequestedDimension[]): {
   readonly dimensions: Dimensions;
   readonly issues: readonly Issue[];

@@ -10,7 +10,7 @@ export interface LatencySpec {
   readonly percentiles: readonly number[];
 }
 
-/** Each once; `avg` and `max` if none is named. */
+/** Removes duplicates. Default: `avg` and `max`. */
 export function latencyQuery(requested: LatencySpec | null | undefined): LatencySpec | undefined {
   if (requested == null) return undefined;
   const aggregations = [...new Set(requested.aggregations)];
@@ -19,7 +19,7 @@ export function latencyQuery(requested: LatencySpec | null | undefined): Latency
   return isEmpty ? { aggregations: ["avg", "max"], percentiles } : { aggregations, percentiles };
 }
 
-/** The names of the answer's numbers, in their order: `avg`, `p95`. */
+/** Returns the names of the aggregates in response order: `avg`, `p95`. */
 export function latencyNames({ aggregations, percentiles }: LatencySpec): readonly string[] {
   return [...aggregations, ...percentiles.map((percentile) => `p${percentile}`)];
 }

@@ -1,7 +1,7 @@
 import { latencyNames, latencyQuery, type LatencySpec } from "./latency.ts";
 import { COST_MEMBERS, COUNT_MEMBERS } from "./members.ts";
 
-/** Which number of a total decides. */
+/** Sort key and direction of groups. */
 export type Order =
   | { readonly kind: "count" | "cost"; readonly slot: number }
   | { readonly kind: "latency"; readonly name: string };
@@ -27,7 +27,7 @@ export function orders({ include_costs, latency }: RequestedOrder): ReadonlyMap<
   ]);
 }
 
-/** The order of a request whose `order_by` is one of `orders`. */
+/** Parses an `order_by` that is one of `orders`. */
 export function orderOf(request: RequestedOrder): Order {
   const name = request.order_by ?? (request.include_costs ? "total_cost" : "total_tokens");
   return orders(request).get(name)!;

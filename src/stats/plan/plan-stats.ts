@@ -9,7 +9,7 @@ import { latencyQuery, type LatencySpec } from "./latency.ts";
 import { orderOf, type Order } from "./order.ts";
 import type { UsageStatsRequest } from "../schema.ts";
 
-/** Which calls are read, and what of them. */
+/** Query for calls: the selection and the columns read. */
 export interface WindowPlan extends BucketedWindow {
   readonly selection: CallsPlan;
   readonly dimensions: Dimensions;
@@ -17,10 +17,10 @@ export interface WindowPlan extends BucketedWindow {
   readonly latency: LatencySpec | undefined;
 }
 
-/** Everything that is decided before the store is asked. */
+/** Plan of a query, made before any read. */
 export interface StatsPlan extends WindowPlan {
   readonly order: Order;
-  /** How many groups are shown by themselves. */
+  /** Number of groups listed; the rest is `other`. */
   readonly maxGroups: number;
   /** Query for the usage rollup; undefined if it cannot answer. */
   readonly rollupQuery: RollupQuery | undefined;
@@ -31,7 +31,7 @@ export interface PlanSettings {
   readonly nowMs: number;
 }
 
-/** Errors: validation. */
+/** Plans a query. Errors: validation. */
 export function planStats(project: Project, request: UsageStatsRequest, settings: PlanSettings): StatsPlan {
   const bucketed = bucketsOf(request, settings.nowMs);
   const latency = latencyQuery(request.latency);

@@ -3,7 +3,7 @@ import { columns, computedColumns } from "../../query/fields/columns.ts";
 import { sql, type Sql } from "../../query/sql.ts";
 import type { WindowPlan } from "../plan/plan-stats.ts";
 
-/** Stands for a call that has not ended. */
+/** Latency of a call that has not ended. */
 const NO_LATENCY = Number.MIN_SAFE_INTEGER;
 const latencyMs = computedColumns.get("latency_ms")!.sql;
 const exception = columns.get("exception")!.sql;
@@ -18,7 +18,7 @@ export class CallColumns {
   private readonly source: Buffer;
   private readonly requested: Requested;
 
-  /** The columns, each behind a comma. `selected`: whether a call counts; of others nothing is looked at. */
+  /** SQL of the columns, each after a comma. `selected`: condition on calls; columns of others are not evaluated. */
   static select({ dimensions, latency }: Requested, selected: Sql): Sql {
     const latencies = latency === undefined ? sql`` : sql`, toInt64(ifNull(${latencyMs}, -9007199254740991))`;
     const keys =
@@ -57,13 +57,13 @@ export class CallColumns {
     return this.errors[call] === 1;
   }
 
-  /** Undefined where it is not asked for, or the call has not ended. */
+  /** Undefined if not requested, or if the call has not ended. */
   latencyOf(call: number): number | undefined {
     const ms = this.latencies[call];
     return ms === NO_LATENCY ? undefined : ms;
   }
 
-  /** The values of the call's fields, one a line. */
+  /** Values of the call's fields, one per line. */
   keyOf(call: number): string {
     if (this.requested.dimensions.callKey === undefined) return "";
     return this.source.toString("utf8", this.keys.starts[call], this.keys.ends[call]);

@@ -10,7 +10,7 @@ import { CallColumns } from "./call-columns.ts";
 import type { WindowPlan } from "../plan/plan-stats.ts";
 
 export interface WindowLimits {
-  /** The most calls that are read for one answer. */
+  /** Maximum number of calls read for one response. */
   readonly maxCalls: number;
   readonly signal: AbortSignal;
 }
@@ -18,13 +18,13 @@ export interface WindowLimits {
 export interface WindowToFold {
   readonly plan: WindowPlan;
   readonly names: LlmDictionary;
-  /** Takes the calls of some whole traces. */
+  /** Called with the calls of some whole traces. */
   readonly fold: { add(calls: CallTable, columns: CallColumns): Steps<void> };
 }
 
 /**
- * Adds up the calls of a window that a plan selects. It reads the traces that they are in, whole, because what is a call's own
- * depends on the others. Errors: `StorageError`; too_many_calls.
+ * Reads the traces of the selected calls of a window, whole, because a call's own usage depends on the other calls. Errors:
+ * `StorageError`; too_many_calls.
  */
 export async function foldCalls(
   engine: Engine,

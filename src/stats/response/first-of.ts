@@ -1,6 +1,6 @@
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 
-/** The first `most` of the numbers below `count`, in order. Cost: O(count × log most), and O(most) where one is put in. */
+/** Returns the first `most` of the numbers below `count`, in order. Cost: O(count × log most), O(most) per insertion. */
 export function* firstOf(
   count: number,
   most: number,

@@ -1,6 +1,6 @@
 import type { Steps } from "../../shared/steps.ts";
 
-/** The pauses of some steps, as empty texts. */
+/** Converts the pauses of steps to empty chunks. */
 export function* pauses<Result>(steps: Steps<Result>): Generator<string, Result> {
   for (;;) {
     const step = steps.next();

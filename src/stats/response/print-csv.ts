@@ -11,8 +11,8 @@ const NOT_SHOWN = -1;
 type Fields = readonly (string | number | null)[];
 
 /**
- * The answer as CSV: a line for every group in every bucket that has something of it, and one for the groups beyond
- * `limit` together, whose `group` is `other`. No line is the sum of others, so that they can be added up. An empty text is a pause.
+ * Prints the response as CSV: a line for each group and bucket with calls, and one per bucket for the groups beyond `limit`
+ * (`group` is `other`). Lines add up to the total. An empty chunk is a pause.
  */
 export function* printCsv(fold: WindowFold, plan: StatsPlan): Generator<string> {
   const { aggregates, groups } = fold;

@@ -9,11 +9,11 @@ import type { WindowFold } from "../sums/window-fold.ts";
 
 const NOT_SHOWN = -1;
 
-/** The groups of an answer: those shown by themselves, the largest first, and how many are not. */
+/** Groups of a response: those listed, the largest first, and the number of others. */
 export interface Ranking {
   readonly shown: readonly number[];
   readonly rest: number;
-  /** The place of a group among those shown, -1 for the others. */
+  /** Index of a group among those listed; -1 for others. */
   readonly placeOf: Int32Array;
 }
 
@@ -33,7 +33,7 @@ export function* rankGroups({ aggregates, groups }: WindowFold, plan: StatsPlan)
   return { shown, rest: count - shown.length, placeOf };
 }
 
-/** The answer's text, piece by piece; an empty one is a pause. It is written directly: there can be a million totals. */
+/** Prints the response in chunks, without objects, because there can be a million totals. An empty chunk is a pause. */
 export function* printResponse(fold: WindowFold, plan: StatsPlan): Generator<string> {
   const { aggregates, groups, unpriced } = fold;
   const { startsUs, sizeSeconds } = plan.buckets;

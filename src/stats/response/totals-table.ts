@@ -21,7 +21,7 @@ function latencyMembers({ latency }: TotalShape): readonly string[] {
   return latency === undefined ? [] : latencyNames(latency);
 }
 
-/** The numbers of a total, one after the other. */
+/** Numbers of a total. */
 export function columnNames(shape: TotalShape): readonly string[] {
   return [...memberNames(shape), ...latencyMembers(shape).map((name) => `latency_ms_${name}`)];
 }
@@ -30,7 +30,7 @@ function costText(cost: Usd | null): string {
   return cost === null ? "null" : usdText(cost);
 }
 
-/** Cells put together in rows: those of a group, of a bucket, of a window. */
+/** Aggregates merged into rows: of a group, a bucket or the window. */
 export class TotalsTable {
   private readonly sums: Sums;
   private readonly shape: TotalShape;
@@ -41,7 +41,7 @@ export class TotalsTable {
     this.sums = Sums.ofRows(rows, shape);
   }
 
-  /** `rowOf`: the row of a cell, -1 for none. */
+  /** `rowOf`: the row of an aggregate; -1 for none. */
   static *of(
     aggregates: AggregateTable,
     shape: TotalShape,
@@ -57,12 +57,12 @@ export class TotalsTable {
     return view;
   }
 
-  /** A group has usage of calls that count in another one, see `WindowFold`. */
+  /** Groups may have usage of calls that count in another group, see `WindowFold`. */
   isUsed(row: number): boolean {
     return COUNT_MEMBERS.some((_, slot) => this.sums.countOf(row, slot) > 0);
   }
 
-  /** The JSON of a row's total. */
+  /** Prints the total of a row as JSON. */
   text(row: number): string {
     const numbers = this.numbers(row);
     const members = memberNames(this.shape).map((name, place) => `"${name}":${numbers[place]}`);
@@ -73,7 +73,7 @@ export class TotalsTable {
     return `{${[...members, ...latency].join(",")}}`;
   }
 
-  /** The numbers of a row as texts, in the order of `columnNames`; `null` for what is not known. */
+  /** Prints the numbers of a row in the order of `columnNames`; `null` for unknown ones. */
   numbers(row: number): readonly string[] {
     const { sums, shape } = this;
     const counts = COUNT_MEMBERS.map((_, slot) => String(sums.countOf(row, slot)));
@@ -83,7 +83,7 @@ export class TotalsTable {
     return [...counts, ...costs, ...latencyMembers(shape).map((name) => String(this.latencyOf(row, name)))];
   }
 
-  /** The larger row first; what is not known last. */
+  /** Compares rows: larger first, unknown last. */
   compare(one: number, other: number, order: Order): number {
     if (order.kind === "count")
       return this.sums.countOf(other, order.slot) - this.sums.countOf(one, order.slot);

@@ -2,11 +2,11 @@ import { sortSteps } from "../../shared/sort-steps.ts";
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { AppError } from "../../shared/errors.ts";
 
-/** Percentiles are exact, so that every value of an answer is kept. */
+/** Maximum number of values of one response; all are kept, because percentiles are exact. */
 export const MAX_VALUES = 5_000_000;
 const VALUES_PER_STEP = 16_384;
 
-/** Values, each of a cell. */
+/** Values by aggregate. */
 export class AggregateValues {
   private length = 0;
   private readonly max: number;
@@ -17,7 +17,7 @@ export class AggregateValues {
     this.max = max;
   }
 
-  /** Errors: too_many_calls. */
+  /** Adds a value. Errors: too_many_calls. */
   add(aggregate: number, value: number): void {
     if (this.length === this.max) {
       throw new AppError(
@@ -30,7 +30,7 @@ export class AggregateValues {
     this.values[this.length++] = value;
   }
 
-  /** The values of each row, ascending; `rowOf` says to which row a cell goes, -1 for none. */
+  /** Sorts the values of each row, ascending. `rowOf`: the row of an aggregate; -1 for none. */
   *sortedRows(rowOf: (aggregate: number) => number, rows: number): Steps<SortedRows> {
     const ends = new Int32Array(rows);
     for (let at = 0; at < this.length; at++) {
@@ -68,7 +68,7 @@ export class AggregateValues {
   }
 }
 
-/** The values of some rows, those of a row side by side. */
+/** Values of rows; those of a row are contiguous. */
 export class SortedRows {
   private readonly values: Float64Array;
   /** End index of each row's values. */
@@ -84,7 +84,7 @@ export class SortedRows {
   }
 }
 
-/** Between the two nearest values, in proportion. Null of no values. */
+/** Interpolates linearly between the two nearest values; null without values. */
 export function percentileOf(sorted: Float64Array, percentile: number): number | null {
   if (sorted.length === 0) return null;
   const place = ((sorted.length - 1) * percentile) / 100;

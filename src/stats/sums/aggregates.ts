@@ -2,7 +2,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { AggregateValues } from "./aggregate-values.ts";
 import { Sums } from "./sums.ts";
 
-/** The sums of every group in every bucket that has calls of it. What an answer's memory is bounded by. */
+/** Sums by group and bucket; they bound the memory of a response. */
 export class AggregateTable {
   readonly sums: Sums;
   readonly latencies: AggregateValues | undefined;
@@ -27,12 +27,12 @@ export class AggregateTable {
     this.sums = new Sums(options);
   }
 
-  /** Undefined when nothing of the group is in the bucket. */
+  /** Returns the aggregate of a group in a bucket; undefined if there is none. */
   find(group: number, bucket: number): number | undefined {
     return this.numbers.get(group * this.buckets + bucket);
   }
 
-  /** Errors: too_many_calls when there are more than `maxAggregates`. */
+  /** Finds or adds an aggregate. Errors: too_many_calls if there are more than `maxAggregates`. */
   at(group: number, bucket: number): number {
     if (this.lastBuckets[group] === bucket) return this.lastAggregates[group]!;
     const aggregate = this.findOrAdd(group, bucket);

@@ -1,4 +1,4 @@
-/** Which bucket an instant lies in; calls that come one after the other often lie in one. */
+/** Finder of the bucket of an instant, fast for consecutive instants in one bucket. */
 export function bucketFinder(startsUs: readonly number[]): (us: number) => number {
   let last = 0;
   return (us) => {

@@ -5,13 +5,13 @@ import type { Dimension } from "../plan/dimensions.ts";
 /** Maximum characters of group keys in one response. */
 const MAX_KEY_CHARS = 32 * 1024 * 1024;
 
-/** Dimensions of a usage that are not fields of the call. */
+/** Group key parts from the usage instead of the call. */
 export interface UsageNames {
   readonly llm: string | null;
   readonly provider: string | null;
 }
 
-/** Numbers groups by the text of their keys: an object of JSON. */
+/** Index of groups by the JSON text of their keys. */
 export class Groups {
   readonly keys: string[] = [];
   private readonly numbers = new Map<string, number>();
@@ -22,7 +22,7 @@ export class Groups {
     this.dimensions = dimensions;
   }
 
-  /** `lines`: the values of the call's fields as `Dimensions.callKey` prints them. Errors: too_many_calls. */
+  /** Finds or adds a group. `lines`: values of the call's fields, as `Dimensions.callKey` prints them. Errors: too_many_calls. */
   numberOf(lines: string, names: UsageNames): number {
     const values = lines.split("\n");
     let field = 0;

@@ -8,23 +8,23 @@ import { addUsd, usd, usdProduct, type Usd } from "./usd.ts";
 const COUNT_SLOTS = COUNT_MEMBERS.length;
 /** Offset of the usage counts, after calls and errors. */
 const USAGE_SLOT = 2;
-/** All but the total, which is made of the others. */
+/** Cost members, except the total. */
 const COST_SLOTS = COST_MEMBERS.length - 1;
 const ZERO: Usd = { dollars: 0, picodollars: 0 };
 const FIRST_ROWS = 64;
 
 /**
- * What calls used and cost, added up in rows of flat columns. Whole numbers up to 2^53 and costs are exact, so that it does not
- * matter in which order, and by way of which rows, something is added.
+ * Sums of usage and costs, in rows of flat columns. Integers up to 2^53 and costs are exact, so the result does not depend on
+ * the order of additions.
  */
 export class Sums {
   length = 0;
   private readonly withCosts: boolean;
   private counts: Float64Array = new Float64Array(FIRST_ROWS * COUNT_SLOTS);
-  /** How many usages were added, and how many of them have each of the costs. */
+  /** Number of usages added, and of those with each cost. */
   private usages: Float64Array = new Float64Array(FIRST_ROWS);
   private priced: Float64Array;
-  /** How many of them have a cost that is not known. */
+  /** Number of usages with an unknown cost. */
   private partial: Float64Array = new Float64Array(FIRST_ROWS);
   private dollars: Float64Array;
   private picodollars: Float64Array;
@@ -59,14 +59,14 @@ export class Sums {
     if (isError) this.counts[row * COUNT_SLOTS + 1]! += 1;
   }
 
-  /** The counts that stand in `from` at `at`, of one usage or of several together. */
+  /** Adds the counts at index `at` of `from`, of one or several usages. */
   addUsage(row: number, from: Float64Array, at: number, usages = 1): void {
     this.usages[row]! += usages;
     const into = row * COUNT_SLOTS + USAGE_SLOT;
     for (let slot = 0; slot < COUNT_SLOTS - USAGE_SLOT; slot++) this.counts[into + slot]! += from[at + slot]!;
   }
 
-  /** The costs of a usage that was added, in picodollars; NaN where no price is known. Returns whether all are known. */
+  /** Adds the costs of an added usage in picodollars; NaN without a price. Returns true if all are known. */
   addCosts(row: number, costs: Float64Array): boolean {
     let isKnown = true;
     for (let slot = 0; slot < COST_SLOTS; slot++) {
@@ -85,7 +85,7 @@ export class Sums {
     return isKnown;
   }
 
-  /** The same of several usages together, all of which have these costs or none. */
+  /** Adds the costs of several usages, each known for all of them or for none. */
   addAggregate(row: number, costs: AggregateCost): boolean {
     for (const [slot, products] of costs.entries()) {
       if (products === null) continue;
@@ -102,7 +102,7 @@ export class Sums {
     this.addLatencies(row, { count: 1, sum: ms, min: ms, max: ms });
   }
 
-  /** Adds a row of others, which have costs if these have. */
+  /** Adds a row of other sums, which must have costs if these have. */
   addFrom(others: Sums, from: number, row: number): void {
     for (let slot = 0; slot < COUNT_SLOTS; slot++)
       this.counts[row * COUNT_SLOTS + slot]! += others.counts[from * COUNT_SLOTS + slot]!;
@@ -121,12 +121,12 @@ export class Sums {
     }
   }
 
-  /** In the order of `COUNT_MEMBERS`. */
+  /** Returns the counts in the order of `COUNT_MEMBERS`. */
   countOf(row: number, slot: number): number {
     return this.counts[row * COUNT_SLOTS + slot]!;
   }
 
-  /** In the order of `COST_MEMBERS`. Of nothing used 0; null when all of it has no price. */
+  /** Returns the costs in the order of `COST_MEMBERS`: 0 without usage, null if none of it has a price. */
   costOf(row: number, slot: number): Usd | null {
     if (slot === COST_SLOTS) return this.totalCostOf(row);
     const at = row * COST_SLOTS + slot;
@@ -134,7 +134,7 @@ export class Sums {
     return this.priced[at] === 0 ? null : { dollars: this.dollars[at]!, picodollars: this.picodollars[at]! };
   }
 
-  /** Something of the row has no price, so its costs are lower bounds. */
+  /** True if a usage of the row has no price, so that its costs are lower bounds. */
   isPartial(row: number): boolean {
     return this.partial[row]! > 0;
   }

@@ -4,7 +4,7 @@ import { COUNT_SLOTS, countFields, countSlots } from "../../usage/count-fields.t
 import { addUnits, unitsOf, type UnitCounts } from "../../usage/units.ts";
 import type { Usage } from "../../usage/usage.ts";
 
-/** Which cost charges for a count. Requests and the total are kept with anything that has no price. */
+/** Cost that charges for a count. Requests and the total are kept with any unpriced usage. */
 const COST_OF: Readonly<Partial<Record<keyof typeof countSlots, keyof CallCost>>> = {
   promptTokens: "prompt",
   completionTokens: "completion",
@@ -33,7 +33,7 @@ export class Unpriced {
     this.providerOf = providerOf;
   }
 
-  /** Keeps what of a usage, or of so many equal ones, has no price; of one that has a cost that is not known. */
+  /** Adds the unpriced part of a usage, or of `times` equal ones, at least one cost of which is unknown. */
   add(usage: Usage, cost: CallCost, times = 1): void {
     const left = this.leftOf(usage);
     for (let slot = 0; slot < COUNT_SLOTS; slot++) {
@@ -48,7 +48,7 @@ export class Unpriced {
     left.units = addUnits(left.units, units);
   }
 
-  /** The largest first. */
+  /** Returns the entries, the largest first. */
   list(): readonly UnpricedUsage[] {
     const total = countSlots.totalTokens;
     return [...this.left]

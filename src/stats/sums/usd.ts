@@ -1,6 +1,6 @@
 import { PER_USD } from "../../prices/picodollars.ts";
 
-/** An amount that stays exact beyond 2^53 picodollars: whole dollars, and picodollars of less than one. */
+/** Exact amount beyond 2^53 picodollars: whole dollars, and the rest in picodollars. */
 export interface Usd {
   readonly dollars: number;
   readonly picodollars: number;
@@ -11,7 +11,7 @@ export function usd(picodollars: number): Usd {
   return { dollars, picodollars: picodollars - dollars * PER_USD };
 }
 
-/** So many at a price in picodollars; exact where that is whole. */
+/** Multiplies a quantity and a price in picodollars; exact for integer prices. */
 export function usdProduct(quantity: number, price: number): Usd {
   const product = quantity * price;
   if (product <= Number.MAX_SAFE_INTEGER || !Number.isSafeInteger(quantity) || !Number.isSafeInteger(price))
@@ -29,7 +29,7 @@ export function compareUsd(one: Usd, other: Usd): number {
   return one.dollars - other.dollars || one.picodollars - other.picodollars;
 }
 
-/** A number of JSON: every digit where the picodollars are whole. */
+/** Prints a JSON number, with every digit if the picodollars are an integer. */
 export function usdText({ dollars, picodollars }: Usd): string {
   if (!Number.isInteger(picodollars)) return String(dollars + picodollars / PER_USD);
   if (picodollars === 0) return String(dollars);

@@ -32,13 +32,13 @@ export type ProviderOf = (llm: string, servedBy: string | undefined) => string |
 export interface FoldOptions {
   readonly plan: StatsPlan;
   readonly names: LlmDictionary;
-  /** Undefined: costs are not asked for. */
+  /** Undefined if costs are not requested. */
   readonly book: PriceBook | undefined;
   readonly providerOf: ProviderOf;
   readonly maxAggregates: number;
 }
 
-/** The calls of a window, added up by group and bucket: each with what is its own. */
+/** Sums of the calls of a window by group and bucket, each with its own usage. */
 export class WindowFold {
   readonly groups: Groups;
   readonly aggregates: AggregateTable;
@@ -68,7 +68,7 @@ export class WindowFold {
     });
   }
 
-  /** Adds the selected calls of some whole traces. */
+  /** Adds the selected calls of whole traces. */
   *add(calls: CallTable, columns: CallColumns): Steps<void> {
     const own = yield* ownUsageSteps(calls, this.options.names);
     for (let call = 0; call < calls.count; call++) {
@@ -78,10 +78,7 @@ export class WindowFold {
     releaseOwn(own, calls);
   }
 
-  /**
-   * What a call used stands under the LLM it was used of. The call itself counts once, so that the calls of all groups are the
-   * calls of the window.
-   */
+  /** Adds the usage of a call under its LLMs. The call counts once, so the calls of all groups are those of the window. */
   private addCall(call: number, read: Read): void {
     const { calls, own, columns } = read;
     const startedAtUs = calls.startedAtUs[call]!;
@@ -121,7 +118,7 @@ export class WindowFold {
     if (!sums.addCosts(aggregate, this.costs)) this.unpriced.add(usage, cost);
   }
 
-  /** Adds calls that are added up already. */
+  /** Adds aggregated calls. */
   addAggregate({ atUs, fields, calls, errors, latency, latencies, used }: UsageAggregate): void {
     const { sums } = this.aggregates;
     const names = { llm: used?.llm ?? null, provider: this.providerOfAggregate(used) };
@@ -152,7 +149,7 @@ export class WindowFold {
     return byLlm;
   }
 
-  /** The group of a usage; of a call without any, `used` is NONE. */
+  /** Finds the group of a usage; `used` is NONE for a call without usage. */
   private groupOf({ llms, services }: UsageEntries, used: number, { byLlm, key }: GroupsOfKey): number {
     const isNamed = this.byUsage && used !== NONE;
     const llm = isNamed ? llms[used]! : NONE;
@@ -173,7 +170,7 @@ interface GroupsOfKey {
   readonly byLlm: Map<number, number>;
 }
 
-/** Numbers of LLMs are smaller. */
+/** Upper bound of LLM numbers. */
 const MAX_LLMS = 2 ** 31;
 
 interface Read {
@@ -182,7 +179,7 @@ interface Read {
   readonly columns: CallColumns;
 }
 
-/** As `Dimensions.callKey` prints it. */
+/** Formats a value as `Dimensions.callKey` prints it. */
 function jsonOf(value: string): string {
   return value === "" ? "" : JSON.stringify(value);
 }
