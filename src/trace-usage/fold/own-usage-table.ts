@@ -4,7 +4,7 @@ import { hasNonTokenUnits } from "../../usage/units.ts";
 import { NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
 import type { LlmDictionary } from "../table/llm-dictionary.ts";
 import { UsageEntries } from "../table/usage-entries.ts";
-import { ownUsage } from "./own-usage.ts";
+import { ownUsage, releaseOwn } from "./own-usage.ts";
 
 /**
  * Builds a table of the same calls without parents, each with its own usage, so that its roll-up yields own usage. Consumes
@@ -22,7 +22,7 @@ export function ownUsageTable(calls: CallTable, names: LlmDictionary): CallTable
     }
     usageEnd[call] = usage.length;
   }
-  if (own.counts !== calls.usage.counts) release(own.counts);
+  releaseOwn(own, calls);
   release(calls.parents, calls.usageEnd);
   if (calls.completionOf !== undefined) release(calls.completionOf);
   calls.usage.release();
