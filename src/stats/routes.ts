@@ -20,7 +20,7 @@ import { sumWindow } from "./sum-window.ts";
 import type { ProviderOf } from "./sums/window-fold.ts";
 import { printResponse } from "./response/print-response.ts";
 import { printCsv } from "./response/print-csv.ts";
-import { printCallsStats } from "./calls-stats/answer.ts";
+import { printCallsStats } from "./calls-stats/print-calls-stats.ts";
 import { planCallsStats } from "./calls-stats/plan.ts";
 import { callsStatsRequest } from "./calls-stats/schema.ts";
 import { sumCalls } from "./calls-stats/sum-calls.ts";

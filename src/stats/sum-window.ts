@@ -35,16 +35,16 @@ interface WindowRead {
 
 async function readWindow(
   engine: Engine,
-  { rollupQuery: question, ...plan }: StatsPlan,
+  { rollupQuery, ...plan }: StatsPlan,
   book: PriceBook | undefined,
   { signal }: WindowLimits,
 ): Promise<WindowRead> {
   const { selection } = plan;
-  if (question === undefined || plan.buckets.startsUs.length === 0)
+  if (rollupQuery === undefined || plan.buckets.startsUs.length === 0)
     return { aggregates: [], live: selection };
   const { aggregates, uncoveredTraces: traces } = await readOwnUsage(
     engine,
-    { ...plan, query: question, book },
+    { ...plan, query: rollupQuery, book },
     signal,
   );
   return { aggregates, live: { ...selection, strategy: { kind: "known traces", traces } } };

@@ -21,7 +21,7 @@ export interface TraceListDeps {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly selectionLimits: SelectionLimits;
-  /** The most calls that are read for one answer, and the most traces that are looked at. */
+  /** Maximum number of calls and of traces read for one response. */
   readonly maxCalls: number;
   readonly maxTraces: number;
   /** The prices that hold for a project. */
@@ -38,16 +38,16 @@ export async function traceListRoutes(root: FastifyInstance, deps: TraceListDeps
 
   const list = { ...schemas.traceQuery, body: tracesQueryRequest(selectionLimits) };
   app.post("/trace/query", { config, schema: list }, async (request, reply) => {
-    const { project_id, include_costs, ...question } = request.body;
+    const { project_id, include_costs, ...requested } = request.body;
     const project = request.grant.project(project_id);
-    const plan = planTraces(project, question, settings());
+    const plan = planTraces(project, requested, settings());
     const signal = abortOnClose(reply);
     const book = include_costs ? await bookFor(project) : undefined;
-    const { start, filter, query, any, totals, order_by, direction } = question;
+    const { start, filter, query, any, totals, order_by, direction } = requested;
     const digest = digestOf([project_id, start, filter, query, any, totals, order_by, direction]);
     return sendJsonText(
       reply,
-      await responseTraces({ ...deps, book, signal }, { plan, query: question, digest }),
+      await responseTraces({ ...deps, book, signal }, { plan, query: requested, digest }),
     );
   });
 

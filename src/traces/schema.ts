@@ -45,7 +45,7 @@ export function tracesQueryRequest(limits: SelectionLimits) {
         .max(MAX_ROWS)
         .default(DEFAULT_ROWS)
         .describe("The maximum number of traces in the response"),
-      page_token: z.string().nullish().describe("`next_page_token` of the page before, of the same question"),
+      page_token: z.string().nullish().describe("`next_page_token` of the previous page of the same request"),
       include_costs: z.boolean().default(false).describe("If true, the response includes costs in USD."),
       group_by: z
         .union([oneOfNames(KEY_NAMES), field])

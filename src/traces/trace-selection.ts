@@ -46,7 +46,7 @@ const anyCall = oncePerLimits((limits) =>
 );
 export type AnyCall = z.output<ReturnType<typeof anyCall>>;
 
-/** Which traces: the members that all questions about traces share. */
+/** Members that select traces, shared by all trace routes. */
 export function tracesFields(limits: SelectionLimits) {
   return {
     project_id: projectId,

@@ -92,6 +92,6 @@ export function bucketsOf(request: BucketRequest, nowMs: number): BucketedWindow
 /** Rejects years before 0000, whose sign RFC 3339 does not allow. */
 function refuseSignedYears({ startsUs, sizeSeconds }: Buckets): void {
   if (startsUs.length === 0 || startsUs[0]! >= FIRST_US) return;
-  const msg = `The bucket of ${sizeSeconds} s that holds start would begin before the year 0000. Ask for a later start`;
+  const msg = `The bucket of ${sizeSeconds} s that holds start would begin before the year 0000. Use a later start`;
   throw invalid([{ loc: ["body", "start"], msg, type: "value_error" }]);
 }

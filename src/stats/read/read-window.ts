@@ -51,7 +51,7 @@ export async function foldCalls(
 function tooManyCalls(what: string, maxCalls: number): AppError {
   return new AppError(
     "too_many_calls",
-    `The traces of this question have ${what}; one answer reads at most ${maxCalls}. ` +
-      "Ask for a shorter window, select fewer calls, or raise MAX_STATS_CALLS.",
+    `The selected traces have ${what}; a response reads at most ${maxCalls}. ` +
+      "Use a shorter window, select fewer calls, or raise MAX_STATS_CALLS.",
   );
 }

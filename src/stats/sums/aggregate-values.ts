@@ -22,7 +22,7 @@ export class AggregateValues {
     if (this.length === this.max) {
       throw new AppError(
         "too_many_calls",
-        `Percentiles of more than ${this.max} values. Ask for a shorter window, or for fewer percentiles.`,
+        `Percentiles of more than ${this.max} values. Use a shorter window or fewer percentiles.`,
       );
     }
     if (this.length === this.values.length) this.grow();

@@ -47,8 +47,8 @@ export class AggregateTable {
     if (this.sums.length === this.maxAggregates) {
       throw new AppError(
         "too_many_calls",
-        `The question has more than ${this.maxAggregates} groups in buckets. ` +
-          "Ask for a larger granularity, a shorter window or fewer groups, or raise MAX_STATS_AGGREGATES.",
+        `More than ${this.maxAggregates} groups × buckets. ` +
+          "Use a larger granularity, a shorter window or fewer groups, or raise MAX_STATS_AGGREGATES.",
       );
     }
     this.numbers.set(group * this.buckets + bucket, this.sums.length);

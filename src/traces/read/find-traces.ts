@@ -119,7 +119,7 @@ export function toSelected({ traceId, callCount, hours }: FoundTrace): SelectedT
 function tooManyTraces(most: number): AppError {
   return new AppError(
     "too_many_calls",
-    `More than ${most} traces match. Ask for a shorter window, add conditions, or raise MAX_STATS_AGGREGATES; ` +
-      "sorted by `started_at` and without `include_total`, any window can be asked for.",
+    `More than ${most} traces match. Use a shorter window, add conditions, or raise MAX_STATS_AGGREGATES; ` +
+      "sorted by `started_at` and without `include_total`, any window is possible.",
   );
 }

@@ -19,7 +19,7 @@ export interface SumTracesOptions extends SumOptions {
   readonly withDetails: boolean;
   /** Number of calls up to which the usage rollup is not queried. */
   readonly foldedAtOnce?: number;
-  /** The most calls that are read for one answer. */
+  /** Maximum number of calls read for one response. */
   readonly maxCalls: number;
   readonly signal: AbortSignal;
 }
@@ -84,8 +84,8 @@ async function foldTraces(
   const tooMany = (what: string): AppError =>
     new AppError(
       "too_many_calls",
-      `The traces of this question have ${what}; one answer reads at most ${maxCalls}. ` +
-        "Ask for a shorter window, add conditions, or raise MAX_STATS_CALLS.",
+      `The selected traces have ${what}; a response reads at most ${maxCalls}. ` +
+        "Use a shorter window, add conditions, or raise MAX_STATS_CALLS.",
     );
   const columns = TRACE_COLUMNS;
   const found = await readCalls(engine, plan, { names, columns, forOwn: true, maxCalls, tooMany, signal });

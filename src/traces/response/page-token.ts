@@ -6,7 +6,7 @@ import type { Ranked } from "./order.ts";
 
 const fields = z.tuple([z.string(), z.tuple([z.number(), z.number()]).nullable(), z.string()]);
 
-/** Short, and equal for equal questions. */
+/** Hashes a request; equal for equal requests. */
 export function digestOf(query: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(query)).digest("base64url").slice(0, 16);
 }
@@ -16,12 +16,12 @@ export function tokenAfter({ rank, traceId }: Ranked, of: string): string {
   return Buffer.from(JSON.stringify([of, rank, traceId])).toString("base64url");
 }
 
-/** Errors: validation, if it is not one of ours, or of another question. */
+/** Parses a page token. Errors: validation if it is invalid, or of another request. */
 export function readToken(token: string, of: string): Ranked {
   const read = fields.safeParse(parsed(token));
   if (!read.success) throw refused("This is no token of a page");
   const [written, rank, traceId] = read.data;
-  if (written !== of) throw refused("This page is of another question");
+  if (written !== of) throw refused("Page token of another request");
   return { rank, traceId };
 }
 

@@ -22,7 +22,7 @@ export interface ResponseDeps {
   /** Undefined: costs are not asked for. */
   readonly book: PriceBook | undefined;
   readonly providerOf: ProviderOf;
-  /** The most calls that are read for one answer, and the most traces that are looked at. */
+  /** Maximum number of calls and of traces read for one response. */
   readonly maxCalls: number;
   readonly maxTraces: number;
   readonly signal: AbortSignal;
