@@ -285,7 +285,7 @@ async function registerKeys(
   const days = config.KEY_MAX_LIFETIME_DAYS;
   const limits = {
     maxPerProject: config.MAX_KEYS_PER_PROJECT,
-    maxMade: config.MAX_KEYS_CREATED_PER_KEY,
+    maxCreated: config.MAX_KEYS_CREATED_PER_KEY,
     maxLifetimeMs: days === undefined ? undefined : days * DAY_MS,
   };
   const store = createKeyStore(engine, limits.maxLifetimeMs);

@@ -7,13 +7,13 @@ export interface KeyLimits {
   /** Maximum of valid keys that name the same project or pattern. */
   readonly maxPerProject: number;
   /** Maximum of valid keys that a key created, directly or through them. */
-  readonly maxMade: number;
+  readonly maxCreated: number;
   /** Maximum lifetime; undefined: none. */
   readonly maxLifetimeMs: number | undefined;
 }
 
 /** Maximum length of a chain of keys that created each other; each lookup reads all of it. */
-const MAX_MAKERS = 8;
+const MAX_CREATORS = 8;
 
 export interface RequestedKey {
   readonly projects: readonly string[];
@@ -22,28 +22,28 @@ export interface RequestedKey {
 }
 
 /** Returns the creators of a new key. Errors: forbidden. */
-export function makersOf(maker: Grant, projects: readonly string[]): readonly string[] {
-  if (projects.some((pattern) => !maker.covers(pattern)))
+export function creatorsOf(creator: Grant, projects: readonly string[]): readonly string[] {
+  if (projects.some((pattern) => !creator.covers(pattern)))
     throw new AppError("forbidden", "This key may not use one of those projects.");
-  if (maker.isRoot) return [];
-  if (maker.key.makers.length === MAX_MAKERS) {
+  if (creator.isRoot) return [];
+  if (creator.key.createdBy.length === MAX_CREATORS) {
     throw new AppError(
       "forbidden",
-      `API keys nest at most ${MAX_MAKERS} levels; this key cannot create another.`,
+      `API keys nest at most ${MAX_CREATORS} levels; this key cannot create another.`,
     );
   }
-  return [...maker.key.makers, maker.keyId];
+  return [...creator.key.createdBy, creator.keyId];
 }
 
 /** Returns the expiry of a new key. Errors: validation if it is in the past, or later than its creator or the limit allows. */
 export function expiryOf(
-  maker: Grant,
+  creator: Grant,
   { expiresAtMs, nowMs }: RequestedKey,
   limits: KeyLimits,
 ): number | null {
   const { maxLifetimeMs } = limits;
   const latestMs = earliest([
-    maker.key.expiresAtMs,
+    creator.key.expiresAtMs,
     maxLifetimeMs === undefined ? null : nowMs + maxLifetimeMs,
   ]);
   if (expiresAtMs === null) return latestMs;
@@ -54,8 +54,8 @@ export function expiryOf(
 }
 
 /** Throws `validation` if a limit on the number of keys is reached. */
-export function refuseTooMany(
-  makers: readonly string[],
+export function checkKeyLimits(
+  creators: readonly string[],
   { projects, nowMs }: RequestedKey,
   { stored, limits }: { stored: readonly StoredKey[]; limits: KeyLimits },
 ): void {
@@ -64,9 +64,9 @@ export function refuseTooMany(
     if (valid.filter((key) => key.projects.includes(pattern)).length >= limits.maxPerProject)
       throw tooMany(`There may be ${limits.maxPerProject} keys for a project`);
   }
-  for (const maker of makers) {
-    if (valid.filter((key) => key.makers.includes(maker)).length >= limits.maxMade)
-      throw tooMany(`A key may have made ${limits.maxMade} keys, with those that they made`);
+  for (const creator of creators) {
+    if (valid.filter((key) => key.createdBy.includes(creator)).length >= limits.maxCreated)
+      throw tooMany(`A key may have made ${limits.maxCreated} keys, with those that they made`);
   }
 }
 

@@ -8,7 +8,7 @@ import type { KeyStore, StoredKey } from "../../http/auth/key-store.ts";
 import type { KeyLastUsed } from "../../http/auth/key-last-used.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { expiryOf, makersOf, refuseTooMany, type KeyLimits } from "./new-key.ts";
+import { expiryOf, creatorsOf, checkKeyLimits, type KeyLimits } from "./new-key.ts";
 import { schemas } from "./route-schemas.ts";
 
 export interface ApiKeyDeps {
@@ -31,10 +31,10 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
   app.post("/api-keys", { config: mayCreate, schema: schemas.createKey }, async (request, reply) => {
     const { grant, body } = request;
     const projects = [...new Set(body.projects)];
-    const makers = makersOf(grant, projects);
+    const creators = creatorsOf(grant, projects);
     const requested = { projects, expiresAtMs: body.expires_at ?? null, nowMs: clock.now() };
     const expiresAtMs = expiryOf(grant, requested, limits);
-    refuseTooMany(makers, requested, { stored: await store.list(), limits });
+    checkKeyLimits(creators, requested, { stored: await store.list(), limits });
     const { id, text, secretHash } = generateKey();
     const key: StoredKey = {
       id,
@@ -43,7 +43,7 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
       scopes: [...new Set(body.scopes)],
       projects,
       expiresAtMs,
-      makers,
+      createdBy: creators,
       createdAtMs: requested.nowMs,
     };
     const { name, scopes, expires_at } = factsOf(key);
@@ -73,7 +73,7 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
       const key = await store.find(params.id);
       if (key === undefined || !isWithin(grant, key)) throw new AppError("not_found", "No such key.");
       // revokes it in this process even if the store cannot be written to
-      ring.refuse(key.id);
+      ring.revoke(key.id);
       await audit.begin(key.projects, { name: key.name });
       audit.add({ id: key.id });
       await store.revoke(key);
@@ -95,7 +95,7 @@ function factsOf(key: StoredKey) {
     projects: [...key.projects],
     created_at: new Date(key.createdAtMs).toISOString(),
     expires_at: toIso(key.expiresAtMs),
-    created_by: key.makers.at(-1) ?? ROOT_ID,
+    created_by: key.createdBy.at(-1) ?? ROOT_ID,
   };
 }
 

@@ -28,7 +28,7 @@ export const newKey = z
     expires_at: instantMs
       .nullish()
       .describe(
-        "When the key stops working. Default: never, or as soon as its maker or KEY_MAX_LIFETIME_DAYS ends it",
+        "When the key stops working. Default: never, or as soon as its creator or KEY_MAX_LIFETIME_DAYS ends it",
       ),
   })
   .meta({ id: "ApiKeyCreateReq" });

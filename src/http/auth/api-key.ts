@@ -15,7 +15,7 @@ export interface ApiKey {
   /** Milliseconds since the epoch; null: never. At most the expiry of the keys that created it. */
   readonly expiresAtMs: number | null;
   /** Ids of the keys that created it, from the one created by the root key to its direct creator. Empty: the root key. */
-  readonly makers: readonly string[];
+  readonly createdBy: readonly string[];
 }
 
 /** Id of the root key; no stored key has an id of this form. */

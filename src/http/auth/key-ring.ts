@@ -26,7 +26,7 @@ export interface KeyRing {
   /** Removes a key and those that it created from the cache, so that a change takes effect in this process at once. */
   forget(id: string): void;
   /** Revokes a key and those that it created in this process, whatever the store has. */
-  refuse(id: string): void;
+  revoke(id: string): void;
 }
 
 interface Cached {
@@ -50,10 +50,10 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
     scopes: ["admin"],
     projects: ["*"],
     expiresAtMs: null,
-    makers: [],
+    createdBy: [],
   };
   const cache = new LRUCache<string, Cached>({ max: 10_000 });
-  const refused = new Set<string>();
+  const revoked = new Set<string>();
 
   const read = async (id: string, known: Cached | undefined): Promise<ApiKey | undefined> => {
     const nowMs = steady.now();
@@ -91,15 +91,15 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
       if (id === undefined) return undefined;
       const key = await find(id, options);
       if (key === undefined || !matches(presented, key.secretHash)) return undefined;
-      if (refused.size > 0 && [id, ...key.makers].some((one) => refused.has(one))) return undefined;
+      if (revoked.size > 0 && [id, ...key.createdBy].some((one) => revoked.has(one))) return undefined;
       return key.expiresAtMs === null || key.expiresAtMs > clock.now() ? key : undefined;
     },
     forget(id) {
       cache.delete(id);
       for (const [other, { key }] of cache.entries())
-        if (key?.makers.includes(id) === true) cache.delete(other);
+        if (key?.createdBy.includes(id) === true) cache.delete(other);
       listed = undefined;
     },
-    refuse: (id) => void refused.add(id),
+    revoke: (id) => void revoked.add(id),
   };
 }

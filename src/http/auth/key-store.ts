@@ -8,7 +8,7 @@ export interface KeyStore {
   list(): Promise<readonly StoredKey[]>;
   ids(): Promise<ReadonlySet<string>>;
   /** Default: created now by the root key. */
-  add(key: Omit<ApiKey, "makers"> & Partial<StoredKey>): Promise<void>;
+  add(key: Omit<ApiKey, "createdBy"> & Partial<StoredKey>): Promise<void>;
   revoke(key: StoredKey): Promise<void>;
 }
 
@@ -41,14 +41,17 @@ export function createKeyStore(engine: Engine, maxLifetimeMs?: number): KeyStore
   const list = async (): Promise<readonly StoredKey[]> => {
     const keys = await read("api_key_list", sql``);
     const byId = new Map(keys.map((key) => [key.id, key]));
-    return keys.flatMap((key) => underMakers(key, byId));
+    return keys.flatMap((key) => withCreatorExpiry(key, byId));
   };
   return {
     async find(id) {
       const [key] = await read("api_key_find", sql`AND id = ${param("String", id)}`);
-      if (key === undefined || key.makers.length === 0) return key;
-      const makers = await read("api_key_makers", sql`AND id IN ${param("Array(String)", key.makers)}`);
-      return underMakers(key, new Map(makers.map((maker) => [maker.id, maker])))[0];
+      if (key === undefined || key.createdBy.length === 0) return key;
+      const creators = await read(
+        "api_key_creators",
+        sql`AND id IN ${param("Array(String)", key.createdBy)}`,
+      );
+      return withCreatorExpiry(key, new Map(creators.map((creator) => [creator.id, creator])))[0];
     },
     list,
     ids: async () => new Set((await list()).map(({ id }) => id)),
@@ -58,10 +61,10 @@ export function createKeyStore(engine: Engine, maxLifetimeMs?: number): KeyStore
 }
 
 /** Returns the key with the earliest expiry of its creators; nothing if one of them is missing. */
-function underMakers(key: StoredKey, valid: ReadonlyMap<string, StoredKey>): readonly StoredKey[] {
-  const makers = key.makers.map((id) => valid.get(id));
-  if (makers.includes(undefined)) return [];
-  const expiresAtMs = earliest([key, ...makers].map((one) => one?.expiresAtMs));
+function withCreatorExpiry(key: StoredKey, valid: ReadonlyMap<string, StoredKey>): readonly StoredKey[] {
+  const creators = key.createdBy.map((id) => valid.get(id));
+  if (creators.includes(undefined)) return [];
+  const expiresAtMs = earliest([key, ...creators].map((one) => one?.expiresAtMs));
   return [{ ...key, expiresAtMs }];
 }
 
@@ -71,7 +74,7 @@ export function earliest(instants: readonly (number | null | undefined)[]): numb
   return known.length === 0 ? null : Math.min(...known);
 }
 
-function toRow(key: Omit<ApiKey, "makers"> & Partial<StoredKey>) {
+function toRow(key: Omit<ApiKey, "createdBy"> & Partial<StoredKey>) {
   return {
     id: key.id,
     name: key.name,
@@ -80,7 +83,7 @@ function toRow(key: Omit<ApiKey, "makers"> & Partial<StoredKey>) {
     projects: key.projects,
     expires_at_ms: key.expiresAtMs,
     created_at_ms: key.createdAtMs,
-    created_by: key.makers ?? [],
+    created_by: key.createdBy ?? [],
   };
 }
 
@@ -93,7 +96,7 @@ function toKey(row: KeyRow, maxLifetimeMs: number | undefined): StoredKey {
     scopes: row.scopes,
     projects: row.projects,
     expiresAtMs: earliest([row.expires_at_ms, oldestAtMs]),
-    makers: row.created_by,
+    createdBy: row.created_by,
     createdAtMs: row.created_at_ms,
   };
 }

@@ -56,11 +56,11 @@ export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
   });
   const hold = (request: FastifyRequest, bytes: number): void => {
     if (request.bodyBytes !== null) {
-      if (!request.bodyBytes.more(bytes)) throw noRoom();
+      if (!request.bodyBytes.more(bytes)) throw tooManyInFlight();
       return;
     }
     const held = inFlight.tryAcquire(tenantOf(request), bytes);
-    if (held === undefined) throw noRoom();
+    if (held === undefined) throw tooManyInFlight();
     request.bodyBytes = held;
   };
   const counter = (request: FastifyRequest, payload: RequestPayload | IncomingMessage): Check => {
@@ -77,7 +77,7 @@ export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
       const { bodyLimit, config } = request.routeOptions;
       const most = (bytes: number): number =>
         config.largeBodies === true ? MAX_JSON_VALUES : maxOnEventLoop(bytes, bodyLimit);
-      const values = valueCounter(payload, { isPacked: isPacked(request), most });
+      const values = valueCounter(payload, { isCompressed: isCompressed(request), most });
       const check = (chunk: Buffer): void => {
         count(chunk);
         values.add(chunk);
@@ -89,7 +89,7 @@ export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
   } satisfies Bodies);
 }
 
-function isPacked({ headers }: FastifyRequest): boolean {
+function isCompressed({ headers }: FastifyRequest): boolean {
   return (headers["content-encoding"] ?? "identity") !== "identity";
 }
 
@@ -98,12 +98,12 @@ type Check = (chunk: Buffer) => void;
 
 function byteCounter(request: FastifyRequest, payload: RequestPayload | IncomingMessage): Check {
   const { bodyLimit } = request.routeOptions;
-  const packed = isPacked(request);
+  const compressed = isCompressed(request);
   let bytes = 0;
   return (chunk) => {
     bytes += chunk.length;
     if (bytes > bodyLimit) throw tooLarge(bodyLimit);
-    if (packed && bytes > maxDecompressedBytes(sentOf(payload))) throw expandedTooMuch();
+    if (compressed && bytes > maxDecompressedBytes(sentOf(payload))) throw expandedTooMuch();
   };
 }
 
@@ -148,7 +148,7 @@ function readWhole(
   };
   const onEnd = (): void => {
     const sent = payload.receivedEncodedLength || bytes;
-    if (!Number.isNaN(declared) && sent !== declared) fail(brokenOff());
+    if (!Number.isNaN(declared) && sent !== declared) fail(incomplete());
     else
       end(() =>
         resolve(
@@ -156,8 +156,8 @@ function readWhole(
         ),
       );
   };
-  const onError = (cause: Error): void => fail("statusCode" in cause ? cause : brokenOff(cause));
-  const onClose = (): void => fail(brokenOff());
+  const onError = (cause: Error): void => fail("statusCode" in cause ? cause : incomplete(cause));
+  const onClose = (): void => fail(incomplete());
   const stopWatching = watchUpload(request, stallMs, fail);
   // a late error has no other listener
   payload.on("error", () => undefined);
@@ -188,11 +188,11 @@ function tooLarge(limitBytes: number): AppError {
   );
 }
 
-function brokenOff(cause?: Error): AppError {
+function incomplete(cause?: Error): AppError {
   return new AppError("bad_request", "Body length differs from Content-Length.", { cause });
 }
 
-function noRoom(): AppError {
+function tooManyInFlight(): AppError {
   return new AppError(
     "service_overloaded",
     "Too many body bytes in flight (MAX_BODY_BYTES_IN_FLIGHT). Retry later.",

@@ -19,14 +19,14 @@ export interface ValueCounter {
 /** Counts the values and keys of a JSON body as it arrives. `most`: maximum by bytes received. */
 export function valueCounter(
   payload: RequestPayload,
-  { isPacked, most }: { readonly isPacked: boolean; readonly most: (bytes: number) => number },
+  { isCompressed, most }: { readonly isCompressed: boolean; readonly most: (bytes: number) => number },
 ): ValueCounter {
   const size = new JsonSize();
   let uncounted: Buffer[] = [];
   let bytes = 0;
   const add = (chunk: Buffer): void => {
     bytes += chunk.length;
-    if (!isPacked && bytes <= Math.min(UNCOUNTED_BYTES, most(0))) {
+    if (!isCompressed && bytes <= Math.min(UNCOUNTED_BYTES, most(0))) {
       uncounted.push(chunk);
       return;
     }
@@ -34,8 +34,8 @@ export function valueCounter(
     uncounted = [];
     size.add(chunk);
     if (size.count > most(bytes)) throw tooMany(most(bytes));
-    if (isPacked && size.count > FREE_VALUES + VALUES_PER_BYTE * (payload.receivedEncodedLength ?? 0))
-      throw tooManyPacked();
+    if (isCompressed && size.count > FREE_VALUES + VALUES_PER_BYTE * (payload.receivedEncodedLength ?? 0))
+      throw tooManyCompressed();
   };
   return { add, count: () => size.count };
 }
@@ -47,7 +47,7 @@ function tooMany(max: number): AppError {
   );
 }
 
-function tooManyPacked(): AppError {
+function tooManyCompressed(): AppError {
   return new AppError(
     "payload_too_large",
     `A compressed JSON body may have at most ${FREE_VALUES} values and keys, and ${VALUES_PER_BYTE} more for each byte sent. Send it in parts, or with less compression.`,

@@ -34,7 +34,7 @@ function newKey(): { text: string; key: StoredKey } {
     scopes: ["read"],
     projects: ["*"],
     expiresAtMs: null,
-    makers: [],
+    createdBy: [],
     createdAtMs: 0,
   };
   return { text, key };
