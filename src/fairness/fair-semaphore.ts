@@ -9,7 +9,7 @@ export interface FairSemaphoreOptions {
   readonly maxWaiting?: number;
 }
 
-/** A permit: capacity waiter tenant holds until `release`. */
+/** Permit: capacity that a tenant holds until `release`. */
 export interface Permit {
   /** Acquires more units; false if not available now. */
   more(amount: number): boolean;
