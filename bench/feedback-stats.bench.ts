@@ -55,7 +55,7 @@ async function days(service: BenchService): Promise<ScenarioResult[]> {
   const subject = times["request"]!;
   return [
     ratioAtMost(1.2, { what, subject, against: against("SQL by hand over the JSON", "plain") }),
-    ratioAtMost(1.2, { what, subject, against: against("the same, numbers only", "typed") }),
+    ratioAtMost(1.2, { what, subject, against: against("such SQL, numbers only", "typed") }),
     ratioAtMost(1.2, { what, subject, against: against("SQL by hand over the path columns", "column") }),
   ];
 }

@@ -158,15 +158,15 @@ async function manyOpenStreams({ gateway, service }: Bench): Promise<ScenarioRes
   return [
     figure(`${OPEN_STREAMS} streams: finished in good order`, spreadOf([finished]), {
       unit: "streams",
-      target: { text: `${OPEN_STREAMS}`, met: finished === OPEN_STREAMS },
+      target: { text: `≥ ${OPEN_STREAMS}`, used: OPEN_STREAMS / finished },
     }),
     figure(`${OPEN_STREAMS} streams: open at the same time`, spreadOf([open]), {
       unit: "streams",
-      target: { text: `≥ ${OPEN_STREAMS}`, met: open >= OPEN_STREAMS },
+      target: { text: `≥ ${OPEN_STREAMS}`, used: OPEN_STREAMS / open },
     }),
     figure(`${OPEN_STREAMS} streams: memory above idle`, spreadOf([aboveMiB]), {
       unit: "MB",
-      target: { text: `≤ ${STREAMS_MIB} MB`, met: aboveMiB <= STREAMS_MIB },
+      target: { text: `≤ ${STREAMS_MIB} MB`, used: aboveMiB / STREAMS_MIB },
     }),
   ];
 }
@@ -200,7 +200,7 @@ async function upload(bench: Bench): Promise<ScenarioResult[]> {
     },
     figure(`upload of ${UPLOAD_MEGABYTES} MB: memory above that before`, spreadOf([growth]), {
       unit: "MB",
-      target: { text: `≤ ${UPLOAD_MIB} MB`, met: growth <= UPLOAD_MIB },
+      target: { text: `≤ ${UPLOAD_MIB} MB`, used: growth / UPLOAD_MIB },
     }),
   ];
 }
@@ -236,6 +236,6 @@ function added(
     target:
       limitMs === undefined
         ? undefined
-        : { text: `≤ ${limitMs} ms more (${addedMs.toFixed(2)})`, met: addedMs <= limitMs },
+        : { text: `≤ ${limitMs} ms more (${addedMs.toFixed(2)})`, used: addedMs / limitMs },
   };
 }

@@ -48,13 +48,13 @@ async function throughput(service: BenchService): Promise<ScenarioResult[]> {
     if (round < 0) continue;
     for (const [name, rate] of Object.entries(measured)) rates[name as keyof typeof rates].push(rate);
   }
-  const floor = { what: "the engine's own inserts, one after another", spread: spreadOf(rates.floor) };
+  const floor = { what: "the engine's own inserts", spread: spreadOf(rates.floor) };
   const atLeast = (what: string, subject: Spread): ScenarioResult => ({
     what,
     subject,
     against: floor,
     unit: "calls/s",
-    target: { text: `≥ ${TARGET} calls/s`, met: subject.median >= TARGET },
+    target: { text: `≥ ${TARGET} calls/s`, used: TARGET / subject.median },
   });
   return [
     atLeast("calls of 1 KB, start and end in /call/upsert_batch", spreadOf(rates.pairs)),
@@ -78,9 +78,9 @@ async function smallWriters(service: BenchService): Promise<ScenarioResult[]> {
   const percentiles = { median: at(0.5), min: at(0.01), max: at(0.99) };
   return [
     figure("one message by itself, 100 senders (median, and 1 % to 99 %)", percentiles, { unit: "ms" }),
-    figure("inserts for a thousand of them", spreadOf([perThousand]), {
+    figure("inserts for 1,000 calls", spreadOf([perThousand]), {
       unit: "inserts",
-      target: { text: "≤ 100", met: perThousand <= 100 },
+      target: { text: "≤ 100", used: perThousand / 100 },
     }),
   ];
 }

@@ -34,9 +34,9 @@ export const scenario: Scenario = {
     const against = { what: "`/healthz`", spread: spreadOf(samples.get("/healthz")!) };
     return PATHS.map((path): ScenarioResult => {
       const subject = spreadOf(samples.get(path)!);
-      const met = subject.median <= MOST * against.spread.median;
-      const what = `processor time of one of ${AT_ONCE} requests at once for \`${path}\`, without a key`;
-      return { what, subject, against, unit: "µs", target: { text: `≤ ${MOST} ×`, met } };
+      const used = subject.median / (MOST * against.spread.median);
+      const what = `\`${path}\` without a key, ${AT_ONCE} at once, processor time`;
+      return { what, subject, against, unit: "µs", target: { text: `≤ ${MOST} ×`, used } };
     });
   },
 };

@@ -166,7 +166,7 @@ async function ask(service: BenchService, question: Question): Promise<ScenarioR
     byHand: () => service.read(byHand(question), "RowBinary", options),
   });
   const against = { what: "SQL by hand", spread: times["byHand"]! };
-  return ratioAtMost(1.2, { what: `${question.what}, of 1,000,000 calls`, subject: times["ours"]!, against });
+  return ratioAtMost(1.2, { what: `${question.what}, 1,000,000 calls`, subject: times["ours"]!, against });
 }
 
 /** The whole request: find the calls, roll up their traces, send the answer. */
@@ -176,7 +176,7 @@ async function wholeRequest(service: BenchService): Promise<ScenarioResult> {
     request: () => service.ask("/trace/usage", { project_id: PROJECT, query: { $expr: question.query } }),
     byHand: () => service.read(byHand(question), "RowBinary", { name: "bench_question", limits: "heavy" }),
   });
-  const what = `POST /trace/usage with ${question.what}, of 1,000,000 calls`;
+  const what = `POST /trace/usage with ${question.what}, 1,000,000 calls`;
   const against = { what: "SQL by hand for the calls alone", spread: times["byHand"]! };
   return ratioAtMost(1.2, { what, subject: times["request"]!, against });
 }

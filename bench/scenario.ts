@@ -11,7 +11,8 @@ export interface ScenarioResult {
 
 export interface Target {
   readonly text: string;
-  readonly met: boolean;
+  /** Fraction of the limit that was used; above 1 the target is not met. */
+  readonly used: number;
 }
 
 export interface Scenario {
@@ -59,14 +60,14 @@ type Measured = Pick<ScenarioResult, "what" | "subject"> & {
 
 /** `subject / against`, judged by medians. */
 export function ratioAtMost(limit: number, measured: Measured): ScenarioResult {
-  const met = measured.subject.median <= limit * measured.against.spread.median;
-  return { ...measured, unit: "ms", target: { text: `≤ ${limit} ×`, met } };
+  const used = measured.subject.median / (limit * measured.against.spread.median);
+  return { ...measured, unit: "ms", target: { text: `≤ ${limit} ×`, used } };
 }
 
 /** `against / subject`, judged by medians. */
 export function fasterAtLeast(limit: number, measured: Measured): ScenarioResult {
-  const met = measured.against.spread.median >= limit * measured.subject.median;
-  return { ...measured, unit: "ms", target: { text: `≥ ${limit} × faster`, met } };
+  const used = (limit * measured.subject.median) / measured.against.spread.median;
+  return { ...measured, unit: "ms", target: { text: `≥ ${limit} × faster`, used } };
 }
 
 /** A figure without another side. */

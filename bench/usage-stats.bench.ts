@@ -72,11 +72,12 @@ async function ofMonth(service: BenchService): Promise<readonly ScenarioResult[]
   const askLastDay = (): Promise<void> => service.ask("/usage/stats", lastDay);
   const ofLastDay = await timeInTurn(15, { sendCall, busy: askLastDay, quiet: askLastDay }, COMPILED_AFTER);
   const count = calls.toLocaleString("en-US");
-  const what = `${count} calls in traces of random ids, day × LLM, with costs`;
+  const what = `${count} calls, day × LLM, with costs`;
+  const perUser = `${count} calls, day × user`;
   const overRollup = { what: "SQL by hand over the rollup's records", spread: times["sqlOverRollup"]! };
-  const byUserOverRollup = { what: "such SQL by user", spread: times["byHandByUser"]! };
+  const byUserOverRollup = { what: "SQL by hand over records by user", spread: times["byHandByUser"]! };
   return [
-    figure(`${what}, folded live`, live["month"]!, { unit: "ms" }),
+    figure(`${what}, aggregated at query time`, live["month"]!, { unit: "ms" }),
     figure(`materializing them`, materializing["materialize"]!, { unit: "ms" }),
     figure(`materializing one of them`, spreadOf([(materializing["materialize"]!.median * 1000) / calls]), {
       unit: "µs",
@@ -87,15 +88,14 @@ async function ofMonth(service: BenchService): Promise<readonly ScenarioResult[]
       subject: times["month"]!,
       against: { what: "SQL by hand over the usage texts", spread: times["byHand"]! },
     }),
-    ratioAtMost(2, { what: "the same, day × user", subject: times["byUser"]!, against: overRollup }),
-    ratioAtMost(2, { what: "the same, day × user", subject: times["byUser"]!, against: byUserOverRollup }),
+    ratioAtMost(2, { what: perUser, subject: times["byUser"]!, against: overRollup }),
+    ratioAtMost(2, { what: perUser, subject: times["byUser"]!, against: byUserOverRollup }),
     atMost(
       50,
-      "the last 24 hours of them, hour × LLM, with costs, each after a call came in",
+      `last 24 hours of ${count} calls, hour × LLM, with costs, after each new call`,
       ofLastDay["busy"]!,
     ),
-    figure("the same, and nothing came in", ofLastDay["quiet"]!, { unit: "ms" }),
-    atMost(3000, what, times["month"]!),
+    figure("the same without new calls", ofLastDay["quiet"]!, { unit: "ms" }),
   ];
 }
 
@@ -110,7 +110,7 @@ function senderOf(service: BenchService): () => Promise<void> {
 }
 
 function atMost(ms: number, what: string, subject: Spread): ScenarioResult {
-  return figure(what, subject, { unit: "ms", target: { text: `≤ ${ms} ms`, met: subject.median <= ms } });
+  return figure(what, subject, { unit: "ms", target: { text: `≤ ${ms} ms`, used: subject.median / ms } });
 }
 
 export const scenario: Scenario = {
