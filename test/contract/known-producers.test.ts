@@ -5,34 +5,29 @@ import { PROFILES, type Profile } from "../../src/ingest/otlp/producers.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/clients.md"), "utf8");
 
-const names = (list: readonly string[] | undefined): string =>
-  list === undefined || list.length === 0 ? "–" : list.map((name) => `\`${name}\``).join(", ");
+const listed = (label: string, list: readonly (string | undefined)[]): string[] => {
+  const known = list.filter((name) => name !== undefined);
+  return known.length === 0 ? [] : [`${label} ${known.join(", ")}`];
+};
+const quoted = (list: readonly string[] = []): string[] => list.map((name) => `\`${name}\``);
 
 function rowOf(profile: Profile): string {
-  const {
-    producer,
-    scope,
-    spans,
-    excludesCache,
-    thoughtsInTotal,
-    addsUp,
-    raw,
-    response,
-    model,
-    session,
-    user,
-  } = profile;
+  const { producer, scope, spans, excludesCache, thoughtsInTotal, addsUp } = profile;
+  const { raw, response, model, session, user } = profile;
   const origin = spans === undefined ? scope : spans;
+  const differences = [
+    ...listed("cached tokens beside the prompt:", [excludesCache?.which]),
+    ...listed("thoughts only in the total:", [thoughtsInTotal?.which]),
+    ...listed("add up:", [addsUp?.which]),
+    ...listed("counts, model in", [...quoted(raw), response?.in, model?.in]),
+    ...listed("session, user in", quoted([...(session ?? []), ...(user ?? [])])),
+  ];
   const cells = [
     producer,
     `${spans === undefined ? "" : "spans "}\`${origin.source.replaceAll("\\/", "/").replaceAll("|", "\\|")}\``,
-    excludesCache === undefined ? "in the prompt" : `beside it: ${excludesCache.which}`,
-    thoughtsInTotal === undefined ? "in the output" : `in the total alone: ${thoughtsInTotal.which}`,
-    addsUp === undefined ? "–" : addsUp.which,
-    [names(raw), response?.in ?? "–", model?.in ?? "–"].filter((cell) => cell !== "–").join("; ") || "–",
-    names([...(session ?? []), ...(user ?? [])]),
+    differences.join("; "),
   ];
-  return `| ${cells.join(" | ")} |`;
+  return `| ${cells.join(" | ")} |`.replace("|  |", "| |");
 }
 
 it.each(PROFILES)("docs/clients.md says what is known of $producer", (profile) => {
@@ -40,7 +35,7 @@ it.each(PROFILES)("docs/clients.md says what is known of $producer", (profile) =
 });
 
 it("docs/clients.md knows no other producers", () => {
-  const [, table] = page.split("| producer | scope | cached tokens |");
+  const [, table] = page.split("| producer | scope | difference |");
   const rows = table!.split("\n\n")[0]!.split("\n").slice(2);
   expect(rows).toEqual(PROFILES.map(rowOf));
 });

@@ -23,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe("docs/usage-stats.md", () => {
-  it("asks four questions", () => {
-    expect(questions).toHaveLength(4);
+  it("asks three questions", () => {
+    expect(questions).toHaveLength(3);
   });
 
   it.each(questions)("answers as it says: $name", async ({ ask, answer }) => {
