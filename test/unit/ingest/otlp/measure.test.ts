@@ -42,7 +42,7 @@ describe("countItems", () => {
     expect(() => countItems(ExportTraceServiceRequestSchema, Uint8Array.from(bytes), 99)).toThrow();
   });
 
-  it("refuses values that nest too deep", () => {
+  it("rejects values that are nested too deep", () => {
     let value = create(AnyValueSchema);
     for (let level = 0; level < 60; level++) {
       value = create(AnyValueSchema, { value: { case: "arrayValue", value: { values: [value] } } });
