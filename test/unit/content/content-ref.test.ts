@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseContentRef } from "../../../src/content/content-ref.ts";
 
-describe("a reference to what was published", () => {
+describe("parseContentRef", () => {
   it.each([
     ["weave:///acme/my app/object/a:b", { projectId: "acme/my app", objectId: "a", version: "b", path: [] }],
     [
