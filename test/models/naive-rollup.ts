@@ -106,7 +106,7 @@ function totalOf(calls: readonly CallRow[], trees: Trees, costOf: NaiveCost): Na
 const EXACTNESS = ["estimate", "client", "gateway"];
 
 function isMoreExact(one: CallRow, other: CallRow, trees: Trees): boolean {
-  const exactness = (call: CallRow) => EXACTNESS.indexOf(call.reportedBy ?? "client");
+  const exactness = (call: CallRow) => EXACTNESS.indexOf(call.usageSource ?? "client");
   const told = (call: CallRow) => call.usage.flatMap(countRow).filter((count) => count > 0).length;
   const difference =
     exactness(one) - exactness(other) ||

@@ -83,7 +83,7 @@ describe("ownUsageTable", () => {
         parentId: "sdk",
         usage: oneRequest(101),
         completionId,
-        reportedBy: "gateway",
+        usageSource: "gateway",
       },
     ];
     expect(aloneIn(rows)).toEqual({ agent: {}, sdk: {}, gateway: { m: [1, 101, 0, 101, 0, 0] } });
