@@ -37,7 +37,7 @@ interface Seen {
   readonly isActive: boolean;
 }
 
-/** Where on the screen the row of a call is. */
+/** Returns the position of a call's row on the screen. */
 function placeOf(page: Page, id: string): Promise<Seen | null> {
   return page.evaluate((id) => {
     const row = document.querySelector(`[data-call="${id}"]`)?.closest(".row");

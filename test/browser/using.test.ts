@@ -7,7 +7,7 @@ import { allRows, cellOf, untilIdle, show } from "./reading.ts";
 
 let test: TestPage;
 
-/** What the traces of the list are called. */
+/** Returns the names of the listed traces. */
 async function namesOf(page: Page): Promise<readonly string[]> {
   return (await allRows(page)).map((row) => row["name"]!.text.trim());
 }

@@ -42,7 +42,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** What a user of the generated types relies on. */
+/** Program that uses the generated types. */
 const USES = `
 import type { components, operations } from "./openapi-typescript.ts";
 import type * as hey from "./hey-api/index";

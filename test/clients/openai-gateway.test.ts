@@ -310,7 +310,7 @@ describe("a training client's loop", () => {
     readonly data: Readonly<Record<string, unknown>>;
   }
 
-  /** What ART does: polls with a cursor that does not move over `training_started`. */
+  /** Polls as ART does, with a cursor that does not move over `training_started`. */
   async function train(modelId: string): Promise<{ steps: number; starts: number }> {
     const job = (await client.post("/preview/training-jobs", {
       body: { model_id: modelId, trajectory_groups: [{}, {}, {}, {}] },

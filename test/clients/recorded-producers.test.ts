@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const project_id = "acme/recorded";
-/** What the mock provider answered, in the provider's own words. */
+/** Usage of the mock provider, in the provider's format. */
 const OPENAI = {
   prompt_tokens: 420,
   completion_tokens: 37,

@@ -38,7 +38,7 @@ interface StoredCall {
 
 const nameOf = (call: StoredCall) => /op\/([^:]+):/.exec(call.op_name)![1]!;
 
-/** What each call used, by the name of its op; of two calls with one name both. */
+/** Reads the usage of each call by the name of its op; several for a repeated name. */
 async function usageByName(calls: readonly StoredCall[]): Promise<Record<string, object[]>> {
   const answer = await test.post("/trace/usage", { project_id: PROJECT });
   expect(answer.json().unfinished_call_ids).toEqual([]);

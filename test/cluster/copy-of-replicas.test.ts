@@ -22,7 +22,7 @@ describe.skipIf(replicaCount < 2 || shards > 1)(`a copy of a store of ${clusterN
   let old: TestCluster;
   const copies: TestCluster[] = [];
 
-  /** What it says, in a database of its own. */
+  /** Starts a copy in a database of its own; returns its output. */
   const copy = async (): Promise<{ said: string; cluster: TestCluster }> => {
     const cluster = await openCluster();
     copies.push(cluster);

@@ -22,7 +22,7 @@ describe.skipIf(replicaCount < 2)(`a migration that comes once more, on ${cluste
   let cluster: TestCluster;
   let links: readonly StatementProxy[];
   let newer: Engine;
-  /** What the newer one has changed the store with, in its order. */
+  /** Statements of the newer version's migration, in order. */
   const sent: Statement[] = [];
 
   beforeAll(async () => {

@@ -39,7 +39,7 @@ async function start(store: Engine, engine: Engine): Promise<"done" | "cut" | "a
 
 describe.skipIf(replicaCount === 0 || shardCount > 1)(`migrations on ${clusterName}`, () => {
   let cluster: TestCluster;
-  /** Of services that use one replica each first. */
+  /** Engines of services, each of which uses another replica first. */
   let stores: readonly Engine[];
   beforeAll(async () => {
     cluster = await openCluster();

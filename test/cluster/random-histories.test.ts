@@ -93,7 +93,7 @@ describe.skipIf(replicaCount < 2)(`random histories over troubled links, on ${cl
 
   const insist = async <Result>(job: () => Promise<Result>): Promise<Result> =>
     (await links.insist(job, () => true)).result;
-  /** What the services do by themselves, now. */
+  /** Runs the background jobs of the services now. */
   const jobs = () => {
     const engine = engines[0]!;
     const mutations = createMutations(engine, clusterOfTests);

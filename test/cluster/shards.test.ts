@@ -36,7 +36,7 @@ const traces = Array.from({ length: 20 }, (_, n) => `trace-${n}`);
 const LARGE = 3000;
 const idsOf = (trace: string): string[] => [`${trace}-root`, `${trace}-leaf`];
 
-/** What a start that fails says. */
+/** Returns the output of a start that fails. */
 async function failedStart(environment: Readonly<Record<string, string>>): Promise<string> {
   const child = spawnProcess(environment);
   const [said] = await Promise.all([text(child.stderr), once(child, "exit")]);

@@ -12,7 +12,7 @@ import {
 
 let cluster: TestCluster;
 
-/** What a start that fails says. */
+/** Returns the output of a start that fails. */
 async function failedStart(environment: Readonly<Record<string, string>>): Promise<string> {
   const child = spawnProcess(environment);
   const [said] = await Promise.all([text(child.stderr), once(child, "exit")]);

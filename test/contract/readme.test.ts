@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-/** What stands in the page in one language, in order, asked of the demo. */
+/** Returns the code blocks of a language in order, adapted to the demo. */
 function blocks(language: string): string[] {
   const found = page.matchAll(new RegExp("```" + language + "\\n([\\s\\S]*?)```", "g"));
   return [...found].map((match) =>

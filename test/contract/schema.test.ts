@@ -29,7 +29,7 @@ function orderOf(create: string): string {
   return /^ORDER BY \(?(.+?)\)?;?$/m.exec(create)![1]!;
 }
 
-/** What may be executed again, and late, when services of the new version have changed what it made. */
+/** Statements that may be repeated, even after services of a newer version have changed the tables. */
 const HARMLESS =
   /^(CREATE TABLE IF NOT EXISTS |INSERT INTO [\s\S]+ \(SELECT count\(\) FROM schema_migrations WHERE name = '[^']+'\) = 0$|ALTER TABLE \w+ (ON CLUSTER '\w+' )?ADD \w+ IF NOT EXISTS (?![\s\S]*\b(DROP|UPDATE|DELETE|RENAME|MODIFY)\b))/;
 

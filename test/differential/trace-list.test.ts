@@ -57,7 +57,7 @@ async function answerOf<Answer>(url: string, body: object): Promise<Answer> {
   return answer.json() as Answer;
 }
 
-/** What `/usage/stats` says of each trace. */
+/** Reads each trace's usage from `/usage/stats`. */
 async function byTrace(project_id: string, more: object = {}) {
   const body = { project_id, ...WINDOW, group_by: ["trace_id"], ...more };
   const { groups, total } = await answerOf<{ groups: Group[]; total: Total }>("/usage/stats", body);

@@ -30,7 +30,7 @@ const nasty = [
   "100%_[a-z]*",
 ];
 
-/** What every adapter of the engine port does alike. `open` gives an engine with `testLimits` on an empty store. */
+/** Tests that every adapter of the engine port must pass. `open` returns an engine with `testLimits` on an empty store. */
 export function describeEngine(name: string, open: () => Promise<Opened>): void {
   describe(name, () => {
     let opened: Opened;

@@ -21,7 +21,7 @@ interface Answered {
   readonly answer: unknown;
 }
 
-/** What the version answered that made the store. */
+/** Responses of the version that created the fixture. */
 const answered = JSON.parse(
   gunzipSync(readFileSync(join(FIXTURE, "answers.json.gz"))).toString(),
 ) as readonly Answered[];

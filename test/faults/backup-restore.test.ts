@@ -37,7 +37,7 @@ async function script(name: string, args: readonly string[], dataDir: string) {
   }
 }
 
-/** What the service logs until it listens. */
+/** Returns the log of a service until it listens. */
 async function logOfStart(dataDir: string): Promise<string> {
   const child = spawnProcess({ DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
   let said = "";

@@ -21,7 +21,7 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
   for (const answer of await Promise.all(asked)) expect(answer.status).toBe(200);
 }
 
-/** What ended the process. */
+/** Returns the signal that ended the process. */
 async function endedBy(): Promise<NodeJS.Signals | null> {
   const { child } = service;
   if (child.signalCode === null) await once(child, "exit");

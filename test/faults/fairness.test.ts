@@ -60,7 +60,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** What a client of another project does all the time: a small write, a question, a stream. Their statuses. */
+/** Runs a client of another project: a small write, a query, a stream, repeatedly. Returns the statuses. */
 async function turns(seconds: number): Promise<readonly number[]> {
   const done: number[] = [];
   const end = performance.now() + seconds * 1000;

@@ -33,7 +33,7 @@ interface Usage {
   readonly total_tokens: number;
 }
 
-/** What clients saw, by call: the usage of a response that came to its end, undefined for one that was cut. */
+/** Usage in the responses that clients received, by call; `undefined` for a truncated response. */
 const seen = new Map<string, Usage | undefined>();
 
 const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random.next() * items.length)]!;
@@ -129,7 +129,7 @@ async function storedCalls(service: ServiceProcess): Promise<Stored[]> {
   return lines.map((line) => JSON.parse(line) as Stored);
 }
 
-/** What is stored of a call, in the words of `seen`; "cut" if its count is the gateway's own. */
+/** Converts a stored call to the form of `seen`; "cut" if the gateway counted the usage. */
 function asSeen({ summary, attributes }: Stored): Usage | "cut" {
   const [used] = Object.values(summary.usage);
   if (attributes.sumtree.outcome !== "finished" || used === undefined) return "cut";

@@ -68,7 +68,7 @@ function tablesIn({ DATA_DIR }: Settings): number {
   return files.filter((file) => file.endsWith(".sql")).length;
 }
 
-/** What a start leaves, however often one before it was killed. */
+/** Checks the result of a start after any number of killed starts. */
 async function startAfterKills(fill: (dir: string) => void, check: (service: Service) => Promise<void>) {
   const took = await migratingMs(fill);
   const tables: number[] = [];

@@ -46,7 +46,7 @@ interface Target {
 interface Open {
   /** Lets it come to its end, if it ever does. */
   readonly go?: () => void;
-  /** What its client gets; undefined for one that reads nothing. */
+  /** Response; `undefined` for a client that does not read. */
   readonly answer?: Promise<RawAnswer>;
 }
 
@@ -189,7 +189,7 @@ function endOf({ status, body, complete }: RawAnswer): End {
     : "cut";
 }
 
-/** What the calls of a project say of themselves. */
+/** Reads the outcomes of the calls of a project. */
 async function outcomes(service: ServiceProcess, project: string): Promise<string[]> {
   const answer = await service.post("/calls/stream_query", { project_id: project });
   const lines = (await answer.text()).split("\n").filter((line) => line !== "");

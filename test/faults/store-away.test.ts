@@ -12,7 +12,7 @@ afterAll(() => store.close());
 
 interface Replica {
   readonly test: TestApp;
-  /** What becomes of the next statements, by their number. */
+  /** Fates of the next statements, by number. */
   fateOf: (statement: number) => Fate;
   /** Statements since `fateOf` was set. */
   statements: number;
@@ -45,7 +45,7 @@ async function untilStored(replica: Replica, project: string, message: Message):
 const messages = traceMessages().toReversed();
 const AT_ONCE = 8;
 
-/** Of all faults one of so many is tried, by the seed. */
+/** Tests every STEP-th fault, starting at one chosen by the seed. */
 const STEP = 4;
 const first = chosenSeed() % STEP;
 

@@ -169,7 +169,7 @@ async function act(kind: Kind, { id, actor, bad }: { id: string; actor: Actor; b
   }
 }
 
-/** What the entry of a request is to say. */
+/** Returns the expected entry of a request. */
 function expectedOf(kind: Kind, { id, actor, bad }: { id: string; actor: Actor; bad: boolean }) {
   const has = actor.scopes.includes(KINDS[kind]) || actor.scopes.includes("admin");
   const refused = (status: number) => ({ status, outcome: "refused", projects: actor.projects });

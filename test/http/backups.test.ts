@@ -17,9 +17,9 @@ let store: TestEngine;
 let test: Omit<TestApp, "engine">;
 let dir: string;
 let nowMs = T0;
-/** What the store does instead of the next copy. */
+/** Fault of the next copy. */
 let fault: ((path: string) => never) | undefined;
-/** What was there before it. */
+/** Backups before the test. */
 let before: ReadonlySet<string> = new Set();
 beforeAll(async () => {
   store = await startEngine();

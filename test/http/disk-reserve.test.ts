@@ -76,7 +76,7 @@ const feedback = {
   payload: { n: 1 },
 };
 
-/** What may use half of the reserve. */
+/** Requests that may use half of the reserve. */
 const needed: Readonly<Record<string, () => Promise<{ status: number }>>> = {
   "deletion of a call": () => test.post("/calls/delete", { project_id, call_ids: [`c${last}`] }),
   "purge of feedback": () =>
@@ -107,7 +107,7 @@ const all = async (which: typeof needed): Promise<Record<string, number>> => {
 const each = (which: typeof needed, status: number) =>
   Object.fromEntries(Object.keys(which).map((name) => [name, status]));
 
-/** What must always be possible; the key that it makes ends with it. */
+/** Runs the requests that must always be accepted; deletes the key that it creates. */
 async function operate(): Promise<void> {
   const body = { name: "k", projects: [project_id], scopes: ["ingest"] };
   const made = await test.post("/api-keys", body);

@@ -10,7 +10,7 @@ const MESSAGE_ID = "msg_01XFDUDYJgAACzvnptvVoYEL";
 const USED = { input_tokens: 11, output_tokens: 5 };
 const IMAGE_USED = { ...USED, total_tokens: 16 };
 
-/** What the provider answers at each path. */
+/** Responses of the provider by path. */
 const ANSWERS: Readonly<Record<string, object>> = {
   "/v1/responses": {
     id: RESPONSE_ID,

@@ -27,7 +27,7 @@ const deps = () => ({
   runExclusive: <Result>(work: () => Promise<Result>) => work(),
 });
 
-/** Of one request. */
+/** Limit of ids in a request. */
 const MAX_IDS = 10_000;
 let projectCount = 0;
 const newProject = (): string => `acme/p${projectCount++}`;

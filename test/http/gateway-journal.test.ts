@@ -7,7 +7,7 @@ import type { Journal } from "../../src/journal/journal.ts";
 import { bearer, startGateway, type TestGateway } from "../helpers/start-gateway.ts";
 import type { Fault } from "../helpers/reference-upstream/faults.ts";
 
-/** What has been added, by key. */
+/** Records by key. */
 const records = new Map<string, object[]>();
 let entries = 0;
 const journal: Journal = {

@@ -9,7 +9,7 @@ let test: TestApp;
 let upstream: Server;
 let port: number;
 let keys: Record<"one" | "entity" | "models" | "root", string>;
-/** What the upstream was sent. */
+/** Requests that the upstream received. */
 let seen: string[] = [];
 
 beforeAll(async () => {

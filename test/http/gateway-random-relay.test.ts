@@ -104,7 +104,7 @@ function headOf(id: string, { kind, recorded, bytes, ending }: Plan): string {
 /** A stream that lacks nothing but the blank line behind its last event has lost nothing. */
 const DONE_IS_THERE = /\n\r?\ndata: \[DONE\]\n?$/;
 
-/** What is wrong with what came down. */
+/** Compares a received response with the plan; `undefined` if it is correct. */
 function faultOf(plan: Plan, { status, bytes, whole }: Arrival): string | undefined {
   if (status !== 200) return `status ${status}`;
   if (plan.ending === "left")

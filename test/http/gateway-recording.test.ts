@@ -75,7 +75,7 @@ async function storedCalls(project: string): Promise<Omit<Recorded, "usage">[]> 
   }));
 }
 
-/** What `/trace/usage` has to say of a completion, from the upstream's own count. */
+/** Returns the expected usage of a completion in `/trace/usage`, from the upstream's own count. */
 function counted(body: ChatBody) {
   const usage = usageOf(body);
   return expect.objectContaining({

@@ -56,7 +56,7 @@ function play(
   test.upstream.fail({ kind: "bytes", chunks, ending });
 }
 
-/** What a server sends of each event that it compresses at once. */
+/** Compresses events one at a time, as a server flushes them. */
 async function packed(
   packer: Gzip | BrotliCompress | ZstdCompress,
   events: readonly string[],

@@ -8,7 +8,7 @@ import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 /** Space around a text changes nothing but its length: with this much, the ingest worker reads it. */
 const PADDING = " ".repeat(4_200_000);
 
-/** What the service makes where the client gives no id. */
+/** Ids that the service generates if the client sends none. */
 const MADE_ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 let test: TestApp;

@@ -20,7 +20,7 @@ interface Reply {
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly pieces: readonly (string | Buffer)[];
-  /** It says no more, until the other side leaves. */
+  /** True: keeps the stream open without events, until the client leaves. */
   readonly isOpen?: boolean;
 }
 

@@ -116,7 +116,7 @@ function unpacked(encoding: keyof typeof unpackers, bytes: Buffer): Buffer {
   return bytes.length === 0 ? bytes : unpackers[encoding](bytes, options[encoding]);
 }
 
-/** What the last whole event says of the use, by what a reader of the bytes can know. */
+/** Returns how exactly the last complete event of a stream reports the usage. */
 function knownFrom(path: Path, text: string): "exact" | "partial" | "nothing" {
   const lines = text
     .slice(0, text.lastIndexOf("\n\n") + 2)

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const get = (url: string, headers: Record<string, string> = {}) => test.app.inject({ url, headers });
 
-/** What the page asks for before anything is seen. */
+/** Returns the assets of the first load. */
 function firstLoad(html: string): readonly string[] {
   return [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map((match) => match[1]!);
 }

@@ -27,7 +27,7 @@ const langSmith = ({ input_tokens, output_tokens, input_token_details, output_to
 ];
 
 let projects = 0;
-/** What the call of one usage costs, with the calls' counts. */
+/** Reads the costs of a call with one usage, and the call's counts. */
 async function costOf(model: string, usage: Usage, carrier: Carrier): Promise<Record<string, number>> {
   const project_id = `acme/parts-${++projects}`;
   if (carrier === "weave") {

@@ -39,7 +39,7 @@ async function read(project_id: string, id: string): Promise<unknown> {
   return (answer.json() as { call: unknown }).call;
 }
 
-/** What is stored of a call, whether a question finds it or not. */
+/** Counts the stored rows of a call, also of invisible ones. */
 async function rowsOf(project_id: string, id: string): Promise<number> {
   const [row] = await test.engine.rows<{ n: number }>(
     sql`SELECT count() AS n FROM calls WHERE project_id = ${param("String", project_id)} AND id = ${param("String", id)}`,

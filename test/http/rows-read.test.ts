@@ -13,7 +13,7 @@ const BEGIN_MS = Date.UTC(2026, 0, 30);
 const HOUR_MS = 3_600_000;
 const project_id = "acme/long" as Project;
 const ROWS = 1.5 * HOURS * CALLS_PER_HOUR;
-/** Of the rows in `calls`: an hour, read to find its traces and again with them, rounded up to granules, and look-ups. */
+/** Limit of rows read in `calls`: an hour twice, rounded up to granules, and look-ups. */
 const MAX_ROWS = ROWS / 8;
 
 /** The engine ends a statement that reads more rows than this. */

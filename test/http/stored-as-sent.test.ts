@@ -42,7 +42,7 @@ interface Sent {
   readonly id: string;
   readonly field: string;
   readonly value: unknown;
-  /** What is to be read; undefined: it is refused. */
+  /** Expected value; `undefined`: the request is rejected. */
   readonly stored: unknown;
 }
 

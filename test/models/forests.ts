@@ -40,7 +40,7 @@ const service = fc.record({
   tier: fc.constantFrom("flex", "priority"),
 });
 
-/** What used nothing is not stored. */
+/** Usage with at least one token or request: empty usage is not stored. */
 const usage: fc.Arbitrary<Usage> = fc
   .record({
     llm: fc.constantFrom(...LLMS),

@@ -18,7 +18,7 @@ interface Recorded {
   readonly sumtree: { readonly outcome: string; readonly usage: string; readonly status: number };
 }
 
-/** What the gateway recorded, once there are `count` calls. */
+/** Reads the recorded calls, as soon as there are `count`. */
 async function recorded(project_id: string, count: number): Promise<readonly Recorded[]> {
   let lines: string[] = [];
   await until(async () => {

@@ -10,7 +10,7 @@ import { isChosen } from "./environments.ts";
 import { runPython } from "./python-program.ts";
 
 const KNOWN = "acme/known";
-/** Of requests, per route. `FUZZ_EXAMPLES=40` makes more than 20,000, those at the edges of every schema among them. */
+/** Number of requests per route. `FUZZ_EXAMPLES=40` creates more than 20,000, with the edges of every schema. */
 const LONG = process.env["FUZZ_EXAMPLES"];
 const LONGEST_MS = 3_600_000;
 const CHECKS = [

@@ -71,7 +71,7 @@ async function killMaterializer(moment: string): Promise<void> {
 /** Milliseconds after a write has begun, or before or after it; and which write. */
 const MOMENTS = ["before 1", "0 1", "2 1", "10 1", "after 1", "before 2", "0 2", "2 2", "10 2", "after 2"];
 
-/** What the service says of all hours. */
+/** Reads the usage of all hours from the service. */
 async function served(): Promise<unknown> {
   const engine = await openEmbedded(dataDir);
   const service = await startAppOn(engine, { settings: { DATA_DIR: dataDir } });

@@ -109,7 +109,7 @@ function formsOf(secret: string): readonly string[] {
 
 const SECRETS = [client.text, ROOT_KEY, ...Object.values(OPERATOR)];
 const secret = fc.constantFrom(...SECRETS);
-/** Where a request can have a secret, by mistake or not. */
+/** Positions of a secret in a request, intended or not. */
 const PLACES: Readonly<
   Record<string, (text: string) => { url?: string; headers?: object; payload?: object }>
 > = {

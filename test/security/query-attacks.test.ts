@@ -7,7 +7,7 @@ import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
 
 const MINE = ["mine-1", "mine-2"];
-/** Of the texts, in each place one of so many is tried in `npm test`. */
+/** Fraction of the texts that `npm test` tries at each position: 1 in STEP. */
 const STEP = isLong ? 1 : 12;
 const seed = chosenSeed();
 

@@ -73,7 +73,7 @@ const escapes = {
 };
 const escape = fc.constantFrom(...(Object.keys(escapes) as (keyof typeof escapes)[]));
 
-/** Of base64, what is sure to be seen of the secret at its place. */
+/** Base64 of a secret, and the part that does not depend on the position. */
 interface Form {
   readonly written: string;
   readonly sure: string;

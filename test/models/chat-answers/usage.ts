@@ -2,7 +2,7 @@ import type { AnswerEvent } from "./answer-event.ts";
 import type { Draw } from "./draw.ts";
 import type { Json } from "./step.ts";
 
-/** What a provider says of a whole answer when it says it right. */
+/** Creates the true usage of a complete response. */
 function truthOf(draw: Draw): Json {
   const prompt = 1 + draw.upTo(5000);
   const completion = 1 + draw.upTo(5000);

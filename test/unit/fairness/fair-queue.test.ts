@@ -25,7 +25,7 @@ describe("FairQueue", () => {
       fc.property(steps, (all) => {
         const queue = new FairQueue<number>();
         let waiting: One[] = [];
-        /** Of each two, what they were served since both wait. */
+        /** Service received since both of a pair wait. */
         const gained = new Map<string, number>();
         const waits = (name: string): boolean => waiting.some(({ tenant }) => namesOf(tenant).includes(name));
         const siblings = (): (readonly [string, string])[] => {

@@ -32,7 +32,7 @@ const piece = fc.constantFrom(
 );
 const target = fc.array(piece, { maxLength: 12 }).map((pieces) => `/${pieces.join("")}`);
 
-/** What a careless server could make of a path. */
+/** Decodes a path as a lenient server could. */
 function segmentsAsRead(path: string): string[] {
   let plain = path;
   for (let times = 0; times < 3; times++) {

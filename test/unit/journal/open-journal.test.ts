@@ -39,7 +39,7 @@ function recordsOf(journal: Journal): Record<string, string> {
   return Object.fromEntries(journal.orphaned.map(({ entry, key }) => [key, journal.read(entry)!]));
 }
 
-/** What a kill leaves: the files as they are now. `cut`: without the last bytes of the log, as after a power cut. */
+/** Copies the files as a kill leaves them. `cut`: bytes missing at the end of the log, as after a power failure. */
 function killed(dir: string, cut = 0): string {
   const left = newDir();
   cpSync(dir, left, { recursive: true });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parseJsonText } from "../../../src/shared/escaped-keys.ts";
 import { parseJson } from "../../../src/shared/json.ts";
 
-/** Where an object has a member before it, so that the engine expects the key it saw next. */
+/** JSON object with a preceding member, so that the parser expects the key it saw next. */
 const document = (key: string, first: string): string => `{${JSON.stringify(first)}:0,${key}:{"a":[1]}}`;
 
 describe.each([

@@ -118,7 +118,7 @@ describe("what calls used, in columns", () => {
 
 type Figures = Readonly<Record<string, { readonly tokens: number; readonly picodollars: number | null }>>;
 
-/** Of every call but each third one. */
+/** Returns the usage of every call but each third one. */
 function byId(usages: readonly Figures[]): Record<string, UsageByLlm> {
   return Object.fromEntries(
     usages.map((byLlm, at) => [

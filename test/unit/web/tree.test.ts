@@ -73,7 +73,7 @@ function shown(calls: readonly TraceCall[], folding: ExpandedState) {
   return { tree, opened, rows };
 }
 
-/** What a line of the tree of objects shows, as the columns say it. */
+/** Formats a line of the object tree as the columns do. */
 function lineOf(row: objects.Row): object {
   const { key, depth, open } = row;
   if (row.kind === "call") {

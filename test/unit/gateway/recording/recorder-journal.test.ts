@@ -59,7 +59,7 @@ const inputsOf = (callId: string) => ({ seed: 2 ** 53, asked: callId });
 class Store implements CompletionStore {
   readonly calls: Map<string, RecordedCompletion>;
   isAway = false;
-  /** Of a process that was killed. */
+  /** True: the process was killed. */
   isDead = false;
 
   constructor(calls = new Map<string, RecordedCompletion>()) {
@@ -87,7 +87,7 @@ function recorderOf(store: Store, journal: Journal | undefined): Recorder {
   return new Recorder({ store, journal, clock, logger, maxPendingCalls: 3, maxPendingBytes: 1_000_000 });
 }
 
-/** What happens to the calls of one process, in any order. */
+/** Random events of the calls of a process. */
 const script = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ start: fc.nat(15) }) },

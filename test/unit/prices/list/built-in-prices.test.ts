@@ -111,7 +111,7 @@ describe("the whole built-in list", () => {
     })!;
   const ratesOf = (provider: Provider, model: ModelInfo) =>
     ratesOfListedPrice(askLibrary(provider, model, {}, new Date("2026-07-01T12:00:00Z")).model_price);
-  /** What has no price adds nothing. */
+  /** Sums the lines; lines without a price are 0. */
   const sumOfLines = (usage: PricedUsage, rates: Rates) => {
     const lines = costLines(usage, rates);
     const unknown = new Set(lines.filter((line) => line.price === null).map((line) => line.kind));
