@@ -82,8 +82,8 @@ describe.runIf(isChosen("schemathesis"))("requests that Schemathesis makes of op
 });
 
 /**
- * What Schemathesis 4.32 misreads: a tuple of a response, of a draft that it is not, and a stream of events, each of which it
- * takes for the text. Both are checked by the service's own test of all answers.
+ * Adapts what Schemathesis 4.32 misreads: tuples of a response, as in another draft, and event streams, whose schema it
+ * applies to the whole text. The service's own test of all responses checks both.
  */
 function asSchemathesisReads(json: string): string {
   const pair = '"prefixItems":[{"type":"string"},{"type":"string"}],"items":false';

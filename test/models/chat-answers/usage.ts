@@ -149,7 +149,7 @@ function saidIn(chunk: Json): Json {
 }
 
 /**
- * What these events tell of the usage, by the rule in docs/gateway.md. `complete`: the answer came to its end. `asked`:
+ * Computes the usage that events report, by the rule in docs/gateway.md. `complete`: the response is complete. `asked`:
  * bytes of the prompt.
  */
 export function expectedUsage(

@@ -29,7 +29,7 @@ describe("parseContentRef", () => {
     "weave:///e/object/a:b",
     "weave-trace-internal:///e/p/object/a:b",
     " weave:///e/p/object/a:b",
-  ])("%j is none", (text) => {
+  ])("returns undefined for %j", (text) => {
     expect(parseContentRef(text)).toBeUndefined();
   });
 });

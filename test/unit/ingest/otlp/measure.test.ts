@@ -38,7 +38,7 @@ describe("countItems", () => {
     ["an item longer than what holds it", [0x0a, 0x05, 0x0a, 0x09, 0x00, 0x00, 0x00]],
     ["a cut length", [0x0a, 0xff]],
     ["an unknown kind of field", [0x0f]],
-  ])("refuses %s", (_, bytes) => {
+  ])("rejects %s", (_, bytes) => {
     expect(() => countItems(ExportTraceServiceRequestSchema, Uint8Array.from(bytes), 99)).toThrow();
   });
 

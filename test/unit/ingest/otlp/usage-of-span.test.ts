@@ -29,15 +29,12 @@ describe("usageOfSpan", () => {
     }
   });
 
-  it.each(Object.entries(TOKENS))(
-    "takes the first of %s that is present, and never adds two",
-    (count, row) => {
-      const all = Object.fromEntries(row.map((key, index) => [key, index + 1]));
-      expect(usage(all)?.["usage"]?.[count]).toBe(1);
-      expect(usage({ ...all, [row[0]]: -1 })?.["usage"]?.[count]).toBe(row.length > 1 ? 2 : undefined);
-      expect(usage({ ...all, [row[0]]: 0 })?.["usage"]?.[count]).toBe(0);
-    },
-  );
+  it.each(Object.entries(TOKENS))("uses the first present one of %s, and never adds two", (count, row) => {
+    const all = Object.fromEntries(row.map((key, index) => [key, index + 1]));
+    expect(usage(all)?.["usage"]?.[count]).toBe(1);
+    expect(usage({ ...all, [row[0]]: -1 })?.["usage"]?.[count]).toBe(row.length > 1 ? 2 : undefined);
+    expect(usage({ ...all, [row[0]]: 0 })?.["usage"]?.[count]).toBe(0);
+  });
 
   it.each(MODEL)("counts under the model of %s", (key) => {
     expect(usage({ [key]: "gpt-4o", "gen_ai.usage.input_tokens": 1 })).toEqual({
