@@ -91,7 +91,7 @@ const step = fc.oneof(
 );
 
 describe.skipIf(hasExternalStore)("backups", () => {
-  it("have names of their own and keep everything that was there, however the clock goes and whatever fails", async () => {
+  it("have unique names and keep existing files, for any clock and any failure", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {
         rmSync(dir, { recursive: true, force: true });
@@ -127,7 +127,7 @@ describe.skipIf(hasExternalStore)("backups", () => {
     );
   });
 
-  it("of one second are named one after the other", async () => {
+  it("of the same second have consecutive names", async () => {
     const names = [];
     for (let n = 0; n < 3; n++) names.push((await back()).json().name);
     expect(names).toEqual([
@@ -137,7 +137,7 @@ describe.skipIf(hasExternalStore)("backups", () => {
     ]);
   });
 
-  it("are refused while one is being made", async () => {
+  it("are rejected during another backup", async () => {
     const [first, second] = await Promise.all([back(), back()]);
     expect([first.status, second.status, second.json()]).toEqual([
       201,

@@ -37,7 +37,7 @@ const FRAME =
   /data: \{"error":\{"message":"[^"]*","type":"upstream_error","param":null,"code":"upstream_broken"\}\}\n\n$/;
 const CHAT_BODY = '{"model":"m","stream":true,"messages":[]}';
 
-it(`every byte arrives in order, or the transfer visibly breaks: ${RUNS} random relays`, async () => {
+it(`every byte arrives in order, or the transfer is aborted: ${RUNS} random relays`, async () => {
   const random = seededRandom();
   const seeds = Array.from({ length: RUNS }, () => Math.floor(random.next() * 2 ** 31));
   await Promise.all(

@@ -98,10 +98,10 @@ async function keepThirtyDays(project_id: string): Promise<void> {
   await expire();
 }
 
-describe.each(["apart", "merged"])("retention of calls whose parts lie %s", (how) => {
+describe.each(["apart", "merged"])("retention of calls whose events are %s", (how) => {
   const project_id = `acme/${how}`;
 
-  it("keeps and deletes calls whole, by their latest start", async () => {
+  it("keeps and deletes complete calls, by their latest start", async () => {
     await merges("STOP");
     try {
       await start(project_id, "old", old, { inputs: { n: 1 } });
@@ -155,7 +155,7 @@ describe("the audit log", () => {
   const left = () => Promise.all(projects.map((project) => rowsOf(project, "old")));
   const outcomes = async (project: string) => (await entries(project)).map((entry) => entry["outcome"]);
 
-  it("has nothing where nothing is old, and an entry for each project whose rows are deleted", async () => {
+  it("has no entry if nothing is old, and one for each project whose rows are deleted", async () => {
     await start("acme/none", "young", young);
     await setRetention("acme/none");
     await fill();
