@@ -60,7 +60,7 @@ async function receiptTotal({ spanId, traceId }: Span): Promise<Total> {
 }
 
 it.each(readdirSync(DIR).map((file) => file.replace(".json", "")))(
-  "%s: usage and costs are what the provider served, in every answer",
+  "%s: usage and costs are those of the provider, in every response",
   async (name) => {
     const { served, request } = JSON.parse(readFileSync(join(DIR, `${name}.json`), "utf8")) as Recording;
     const sent = await test.post("/otel/v1/traces", request);

@@ -56,7 +56,7 @@ describe.skipIf(replicaCount === 0 || shardCount > 1)(`migrations on ${clusterNa
     await cluster?.close();
   });
 
-  it("lose and double nothing when services with other replicas go on where one was cut off", async () => {
+  it("lose and duplicate nothing if services with other replicas continue an interrupted one", async () => {
     const random = seededRandom();
     await migrate(stores[0]!, { cluster: clusterOfTests, later: [] });
     await cluster.run(

@@ -102,7 +102,7 @@ describe.skipIf(!hasFaults || replicaCount < 3 || replicaCount === shards)(
     afterAll(() => cluster?.close());
 
     it(
-      "reads go on, nothing acknowledged is lost, nothing deleted comes back, receipts end",
+      "reads continue, nothing acknowledged is lost, nothing deleted is restored, receipts end",
       { timeout: SECONDS * 1000 + RECEIPT_MS + PATIENCE_MS },
       async () => {
         const over = new AbortController();

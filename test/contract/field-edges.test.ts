@@ -112,7 +112,7 @@ describe.each(routes)("$route", ({ route, method, path, fields }) => {
     expect(lacking.map((field) => field.path.join("."))).toEqual([]);
   });
 
-  it(`answers the edges of every field, and blames no other field, seed ${random.seed}`, async () => {
+  it(`accepts or rejects edge values of every field, and blames no other field, seed ${random.seed}`, async () => {
     const tried = fields
       .flatMap((field) => edgesOf(field.schema).map((edge) => ({ field, edge })))
       .filter(() => random.next() < SHARE);

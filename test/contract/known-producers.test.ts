@@ -35,11 +35,11 @@ function rowOf(profile: Profile): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-it.each(PROFILES)("docs/clients.md says what is known of $producer", (profile) => {
+it.each(PROFILES)("docs/clients.md describes the profile of $producer", (profile) => {
   expect(page).toContain(rowOf(profile));
 });
 
-it("docs/clients.md knows no other producers", () => {
+it("docs/clients.md lists no other producers", () => {
   const [, table] = page.split("| producer | scope | cached tokens |");
   const rows = table!.split("\n\n")[0]!.split("\n").slice(2);
   expect(rows).toEqual(PROFILES.map(rowOf));

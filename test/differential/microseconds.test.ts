@@ -265,12 +265,12 @@ async function checkReceipts(project_id: string, about: History): Promise<void> 
 }
 
 describe("the microsecond decides", () => {
-  it.each(Object.keys(checks))("what a window holds, in %s", async (name) => {
+  it.each(Object.keys(checks))("the calls of a window, in %s", async (name) => {
     for (const [project, about] of stored)
       for (const one of about.windows) await checks[name]!(about, windowOf(project, one));
   });
 
-  it("which price and which factor a receipt names", async () => {
+  it("the price and the factor of a receipt", async () => {
     for (const [project, about] of stored) await checkReceipts(project, about);
   });
 

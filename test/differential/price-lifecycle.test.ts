@@ -266,7 +266,7 @@ function expectOk({ status, text: said }: Answer): void {
 
 describe(`a project's prices (SEED=${SEED})`, () => {
   it(
-    `are listed and charged as a model has them after each step of ${RUNS} random histories`,
+    `are listed and charged as in a model after each step of ${RUNS} random histories`,
     { timeout: 3_600_000 },
     async () => {
       let runs = 0;

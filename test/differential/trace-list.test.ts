@@ -153,7 +153,7 @@ const question = fc.record({
 
 describe("POST /trace/query", () => {
   it(
-    "has the totals of /usage/stats and of receipts after every step, in order",
+    "returns the totals of /usage/stats and of receipts after every step, in order",
     { timeout: 600_000 },
     async () => {
       let projects = 0;

@@ -88,7 +88,7 @@ async function startAfterKills(fill: (dir: string) => void, check: (service: Ser
   process.stdout.write(`killed when there were ${tables.join(", ")} tables\n`);
 }
 
-describe(`kill -9 while the service migrates (seed ${random.seed}, ${KILLS} kills)`, () => {
+describe(`kill -9 during migrations (seed ${random.seed}, ${KILLS} kills)`, () => {
   it("leaves an empty directory that the next start completes", () =>
     startAfterKills(
       () => undefined,

@@ -250,7 +250,7 @@ const plans = fc.record({
 });
 
 describe(`a stop with open responses (seed ${seed})`, () => {
-  it("ends in order, and says of each response what became of it", { timeout: 600_000 }, async () => {
+  it("ends gracefully, and records the outcome of each response", { timeout: 600_000 }, async () => {
     await fc.assert(fc.asyncProperty(plans, check), {
       seed,
       numRuns: RUNS,
@@ -259,7 +259,7 @@ describe(`a stop with open responses (seed ${seed})`, () => {
     });
   });
 
-  it.runIf(isLong)("ends in order with the default time", { timeout: 60_000 }, async () => {
+  it.runIf(isLong)("ends gracefully with the default timeout", { timeout: 60_000 }, async () => {
     await check({ names: NAMES, timeoutMs: 30_000, twice: false });
   });
 

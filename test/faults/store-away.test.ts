@@ -50,7 +50,7 @@ const STEP = 4;
 const first = chosenSeed() % STEP;
 
 describe("a store that fails at its nth statement", () => {
-  it(`loses and doubles nothing when clients send again (from ${first})`, async () => {
+  it(`loses and duplicates nothing if clients retry (from ${first})`, async () => {
     const replicas = await Promise.all(Array.from({ length: AT_ONCE }, startReplica));
     const sendAll = async (replica: Replica, project: string, fateOf: Replica["fateOf"]) => {
       Object.assign(replica, { fateOf, statements: 0 });

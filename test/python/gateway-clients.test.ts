@@ -82,7 +82,7 @@ describe("Python clients of the gateway", () => {
   );
 
   it.runIf(isChosen("art"))(
-    "openpipe-art: registers a model, asks it, trains it on its answers, and deletes it",
+    "openpipe-art: registers a model, calls it, trains it on its responses, and deletes it",
     async () => {
       const project = "acme/art";
       const counted = await run("art", "art_training.py", project);

@@ -44,9 +44,9 @@ afterAll(async () => {
   await test.close();
 });
 
-describe.runIf(isChosen("schemathesis"))("requests that Schemathesis makes of openapi.json", () => {
+describe.runIf(isChosen("schemathesis"))("requests that Schemathesis generates from openapi.json", () => {
   it(
-    "are answered as it says, and never by a server error",
+    "get documented responses, and never a server error",
     async () => {
       const file = join(dir, "openapi.json");
       writeFileSync(file, asSchemathesisReads(JSON.stringify(document)));
