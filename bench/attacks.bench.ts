@@ -10,7 +10,7 @@ const STALL_TIMES = 25;
 const WORK_TIMES = 60;
 const HEAP_TIMES = 4;
 
-/** What one body cost the service while another project was served, in processor time. */
+/** Cost of one body while another project is served. */
 interface Cost {
   /** The longest that the event loop stood, in ms. */
   readonly stallMs: number;
@@ -84,7 +84,7 @@ async function costOf(service: AttackedService, body: HostileBody): Promise<Cost
   return { stallMs: longestMs, workMs: processMs - before.processMs, heapMB: heapBytes / 2 ** 20 };
 }
 
-/** What else the machine does can only add to the figures. */
+/** Measures a cost twice and returns the smaller one: other load on the machine only adds to it. */
 async function leastOfTwo(service: AttackedService, body: HostileBody): Promise<Cost> {
   const [a, b] = [await costOf(service, body), await costOf(service, body)];
   return {

@@ -17,7 +17,7 @@ const QUIET_MS = 1500;
 const ATTACKED_MS = 5000;
 const MOST = 10;
 
-/** What one project feels of another: a call and the question for its usage, while somebody does all that is possible. */
+/** Latency of a call and of a usage query of one project, during attacks by another one. */
 export const scenario: Scenario = {
   name: "neighbours",
   async run() {

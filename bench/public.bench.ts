@@ -7,10 +7,10 @@ const PATHS = ["/readyz", "/openapi.json", "/docs", "/docs/static/swagger-ui.css
 const COUNT = 2000;
 const AT_ONCE = 50;
 const ROUNDS = 5;
-/** Of a request that is answered with two words. */
+/** Cost limit, relative to a request with a two-word response. */
 const MOST = 4;
 
-/** What a request without a key costs the service in processor time, in microseconds. */
+/** Measures the processor time of a request without a key, in µs. */
 async function costOf(url: string): Promise<number> {
   const task: GetTask = { url, count: COUNT, atOnce: AT_ONCE };
   const before = process.cpuUsage();

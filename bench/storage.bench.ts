@@ -24,7 +24,7 @@ interface Candidate {
 interface Column {
   readonly name: string;
   readonly type: string;
-  /** Of the call with this `number`. */
+  /** Value of the call with this `number`. */
   readonly value: string;
 }
 

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { Agent, request } from "node:http";
 
-/** What one project, or somebody without a key, does all the time; `connections` of them at once. */
+/** Load of one project, or of a client without a key, on `connections` connections at once. */
 export interface Attack {
   readonly name: string;
   readonly connections: number;
@@ -11,7 +11,7 @@ export interface Attack {
 
 export interface AttackTarget {
   readonly url: string;
-  /** Of `evil/*`. */
+  /** Key of `evil/*`. */
   readonly key: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a call and all its descendants used. */
+/** Usage of a call and its descendants. */
 export interface Used {
   readonly llm: string;
   readonly requests: number;
@@ -6,7 +6,7 @@ export interface Used {
   readonly completion_tokens: number;
 }
 
-/** What the service has acknowledged, and must therefore answer. */
+/** Acknowledged calls, which responses must contain. */
 export class Expected {
   /** By project and call. */
   readonly calls = new Map<string, Map<string, Used>>();

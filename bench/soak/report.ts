@@ -10,7 +10,7 @@ export interface Line {
 }
 
 const MAX_KIB_PER_CALL = 4;
-/** Of a new part with few rows: more than its rows take. Until parts are merged, each insert leaves some. */
+/** Overhead of a new part with few rows, in KiB. Each insert leaves some parts until they are merged. */
 const KIB_PER_PART = 4;
 const MAX_PARTS = 2000;
 const SHOWN = 10;

@@ -5,7 +5,7 @@ export interface SampleTrace {
   readonly project: string;
   readonly trace: string;
   readonly root: string;
-  /** What each call and its descendants used. */
+  /** Usage by call, descendants included. */
   readonly used: ReadonlyMap<string, Used>;
   readonly pairs: readonly { readonly start: object; readonly end: object }[];
 }

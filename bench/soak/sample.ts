@@ -5,7 +5,7 @@ import type { ServiceProcess } from "../../test/helpers/service-process.ts";
 
 const MIB = 2 ** 20;
 
-/** What the process holds after a garbage collection. */
+/** Memory, disk and latency after a garbage collection. */
 export interface Sample {
   readonly residentMiB: number;
   /** The JavaScript heap. */
@@ -13,7 +13,7 @@ export interface Sample {
   /** Buffers and other memory outside the heap. */
   readonly externalMiB: number;
   readonly openFiles: number;
-  /** Of all tables, including merged parts that are not deleted yet. */
+  /** Parts of all tables, including merged parts that are not deleted yet. */
   readonly parts: number;
   readonly dataMiB: number;
 }

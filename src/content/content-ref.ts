@@ -6,7 +6,7 @@ export interface Step {
 
 /** A reference to a version of an object (such as an op) or to a table, with a path into it. */
 export type ContentRef = {
-  /** `entity/project`, unchecked. */
+  /** `entity/project`, not validated. */
   readonly projectId: string;
   readonly path: readonly Step[];
 } & (
@@ -31,10 +31,10 @@ export function parseContentRef(text: string): ContentRef | undefined {
 }
 
 function parsePath(written: string): readonly Step[] | undefined {
-  const parts = written.split("/").slice(1);
+  const segments = written.split("/").slice(1);
   const steps: Step[] = [];
-  for (let at = 0; at < parts.length; at += 2) {
-    const [edge, name] = [parts[at]!, decode(parts[at + 1]!)];
+  for (let at = 0; at < segments.length; at += 2) {
+    const [edge, name] = [segments[at]!, decode(segments[at + 1]!)];
     if (!EDGES.has(edge) || name === undefined) return undefined;
     steps.push({ edge: edge as Step["edge"], name });
   }

@@ -21,10 +21,10 @@ export function createContentWriter(engine: Engine, settings: GroupCommitSetting
     name: "content_write",
     async flush(rows) {
       const byTable = Map.groupBy(rows, (row) => row.table);
-      for (const [table, some] of byTable) {
+      for (const [table, tableRows] of byTable) {
         await engine.insert(
           table,
-          some.map((row) => row.columns),
+          tableRows.map((row) => row.columns),
           { name: `${table}_add` },
         );
       }

@@ -12,7 +12,7 @@ export interface SavedTable {
   readonly rowDigests: readonly string[];
 }
 
-/** Stores a table, its rows first. */
+/** Stores a table, its rows first. Errors: `StorageError`, as for all functions of this file. */
 export async function saveTable(
   writer: ContentWriter,
   project: Project,
@@ -39,7 +39,7 @@ export async function saveRows(
   return rowDigests;
 }
 
-/** Stores a table of stored rows and returns its digest. */
+/** Stores a table that consists of stored rows and returns its digest. */
 export async function saveRowList(
   writer: ContentWriter,
   project: Project,
@@ -51,25 +51,25 @@ export async function saveRowList(
   return digest;
 }
 
-export interface TableQuestion {
+export interface TableQuery {
   readonly digest: string;
-  /** Only these rows; undefined: all. */
+  /** Selects rows; `undefined`: all. */
   readonly rowDigests: readonly string[] | undefined;
   readonly offset: number;
   readonly limit: number | undefined;
 }
 
-/** The digests of a table's rows in order; undefined if there is no such table. */
+/** Reads the digests of a table's rows in order; `undefined` if it does not exist. Cost: O(rows of the table). */
 export async function rowsOfTable(
   engine: Engine,
   project: Project,
-  question: TableQuestion,
+  query: TableQuery,
 ): Promise<readonly string[] | undefined> {
-  const all = await allRowsOfTable(engine, project, question.digest);
+  const all = await allRowsOfTable(engine, project, query.digest);
   if (all === undefined) return undefined;
-  const wanted = question.rowDigests === undefined ? undefined : new Set(question.rowDigests);
-  const rows = all.filter((digest) => wanted?.has(digest) ?? true);
-  const { offset, limit } = question;
+  const selected = query.rowDigests === undefined ? undefined : new Set(query.rowDigests);
+  const rows = all.filter((digest) => selected?.has(digest) ?? true);
+  const { offset, limit } = query;
   return rows.slice(offset, limit === undefined ? undefined : offset + limit);
 }
 
@@ -108,27 +108,27 @@ export async function hasAllRows(
   project: Project,
   rowDigests: readonly string[],
 ): Promise<boolean> {
-  const wanted = [...new Set(rowDigests)];
-  for (let from = 0; from < wanted.length; from += DIGESTS_PER_QUERY) {
-    const some = wanted.slice(from, from + DIGESTS_PER_QUERY);
+  const selected = [...new Set(rowDigests)];
+  for (let from = 0; from < selected.length; from += DIGESTS_PER_QUERY) {
+    const page = selected.slice(from, from + DIGESTS_PER_QUERY);
     const [row] = await engine.rows<{ count: number }>(
       sql`SELECT toUInt32(uniqExact(digest)) AS count FROM data_table_rows
-          PREWHERE project_id = ${param("String", project)} AND digest IN ${param("Array(String)", some)}`,
+          PREWHERE project_id = ${param("String", project)} AND digest IN ${param("Array(String)", page)}`,
       { name: "table_rows_known" },
     );
-    if (row?.count !== some.length) return false;
+    if (row?.count !== page.length) return false;
   }
   return true;
 }
 
-/** `{"rows":[{"digest","val"},…]}` page by page, values as stored. Errors: `StorageError`. */
+/** Yields `{"rows":[{"digest","val"},…]}` page by page, values as stored. */
 export async function* tableText(
   engine: Engine,
   project: Project,
-  wanted: { readonly digests: readonly string[]; readonly signal: AbortSignal },
+  selected: { readonly digests: readonly string[]; readonly signal: AbortSignal },
 ): AsyncGenerator<Buffer> {
   let separator = '{"rows":[';
-  for await (const { keys, values } of rowPages(engine, project, wanted)) {
+  for await (const { keys, values } of rowPages(engine, project, selected)) {
     const rows = keys.map((digest) => `{"digest":"${digest}","val":${values.get(digest) ?? "null"}}`);
     yield Buffer.from(separator + rows.join(","));
     separator = ",";
@@ -136,7 +136,7 @@ export async function* tableText(
   yield Buffer.from(separator === "," ? "]}" : `${separator}]}`);
 }
 
-/** Rows as they were stored, by their digests, page by page. Errors: `StorageError`. */
+/** Yields rows as stored, by digest, page by page. */
 export async function* rowPages(
   engine: Engine,
   project: Project,
@@ -146,8 +146,8 @@ export async function* rowPages(
     engine,
     name: "table_rows_read",
     signal,
-    statement: (some) => sql`SELECT digest, val FROM data_table_rows FINAL
-      PREWHERE project_id = ${param("String", project)} AND digest IN ${param("Array(String)", some)}`,
+    statement: (page) => sql`SELECT digest, val FROM data_table_rows FINAL
+      PREWHERE project_id = ${param("String", project)} AND digest IN ${param("Array(String)", page)}`,
   });
   for await (const { keys, bytes } of pages) yield { keys, values: readValues(bytes) };
 }

@@ -4,7 +4,7 @@ import type { Project } from "../shared/project.ts";
 import type { ContentRow, ContentWriter } from "./content-writer.ts";
 import { digestOf } from "./digest.ts";
 
-/** Bytes of a file in one row. */
+/** Bytes of a file per row. */
 const CHUNK_BYTES = 1024 * 1024;
 const CHUNKS_PER_READ = 8;
 
@@ -13,9 +13,9 @@ export async function saveFile(writer: ContentWriter, project: Project, content:
   const digest = digestOf(content);
   const chunkCount = Math.max(1, Math.ceil(content.length / CHUNK_BYTES));
   const rows = Array.from({ length: chunkCount }, (_, chunk): ContentRow => {
-    const piece = content.subarray(chunk * CHUNK_BYTES, (chunk + 1) * CHUNK_BYTES).toString("base64");
-    const columns = { project_id: project, digest, chunk, chunk_count: chunkCount, content: piece };
-    return { table: "file_chunks", columns, bytes: piece.length };
+    const text = content.subarray(chunk * CHUNK_BYTES, (chunk + 1) * CHUNK_BYTES).toString("base64");
+    const columns = { project_id: project, digest, chunk, chunk_count: chunkCount, content: text };
+    return { table: "file_chunks", columns, bytes: text.length };
   });
   await writer.write(rows);
   return digest;
@@ -26,7 +26,7 @@ interface ChunkRow {
   readonly content: string;
 }
 
-/** A file piece by piece; undefined if there is none. Errors: `StorageError`, possibly after the first piece. */
+/** Reads a file chunk by chunk; `undefined` if it does not exist. Errors: `StorageError`, possibly after the first chunk. */
 export async function readFile(
   engine: Engine,
   project: Project,

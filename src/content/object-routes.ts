@@ -45,7 +45,7 @@ export function objectRoutes(root: FastifyInstance, { engine, writer, bodyLimitB
     const { project_id, filter, sort_by, limit, offset, metadata_only } = request.body;
     const project = request.grant.project(project_id);
     const signal = abortOnClose(reply);
-    const most = Math.min(limit ?? MAX_LISTED_VERSIONS, MAX_LISTED_VERSIONS);
+    const maxVersions = Math.min(limit ?? MAX_LISTED_VERSIONS, MAX_LISTED_VERSIONS);
     const found = await listVersions(engine, project, {
       filter: {
         objectIds: filter?.object_ids ?? undefined,
@@ -55,26 +55,26 @@ export function objectRoutes(root: FastifyInstance, { engine, writer, bodyLimitB
         leafClasses: filter?.leaf_object_classes ?? undefined,
         latestOnly: filter?.latest_only ?? undefined,
       },
-      page: { order: sort_by ?? [], limit: most + 1, offset: offset ?? 0 },
+      page: { order: sort_by ?? [], limit: maxVersions + 1, offset: offset ?? 0 },
       signal,
     });
-    void reply.header("x-truncated", String(found.length > most));
+    void reply.header("x-truncated", String(found.length > maxVersions));
     const options = { engine, project, signal, withValues: metadata_only !== true };
-    return sendChunks(reply, JSON_TYPE, objectListText(found.slice(0, most), options));
+    return sendChunks(reply, JSON_TYPE, objectListText(found.slice(0, maxVersions), options));
   });
 
   app.post("/refs/read_batch", { config, schema: schemas.readRefs }, async (request, reply) => {
     const parsed = request.body.refs.map(parseContentRef);
-    const issues = parsed.flatMap((ref, at) => (ref === undefined ? [unknownForm(at)] : []));
+    const issues = parsed.flatMap((ref, at) => (ref === undefined ? [invalidRef(at)] : []));
     if (issues.length > 0) throw invalid(issues);
-    const known = parsed as ContentRef[];
-    for (const [at, ref] of known.entries()) request.grant.project(ref.projectId, ["body", "refs", at]);
+    const refs = parsed as ContentRef[];
+    for (const [at, ref] of refs.entries()) request.grant.project(ref.projectId, ["body", "refs", at]);
     const reading = { engine, grant: request.grant, signal: abortOnClose(reply) };
-    return sendChunks(reply, JSON_TYPE, refListText(known, reading));
+    return sendChunks(reply, JSON_TYPE, refListText(refs, reading));
   });
 }
 
-function unknownForm(at: number): Issue {
+function invalidRef(at: number): Issue {
   const msg = "Input should be a reference to an object, an op or a row of a table";
   return { loc: ["body", "refs", at], msg, type: "value_error" };
 }

@@ -11,11 +11,11 @@ export interface TextOptions {
   readonly engine: Engine;
   readonly project: Project;
   readonly signal: AbortSignal;
-  /** False: an empty object instead of each value. */
+  /** False: returns an empty object instead of each value. */
   readonly withValues: boolean;
 }
 
-/** The value of a version as stored; undefined if it is gone. */
+/** Reads the value of a version as stored; `undefined` if it no longer exists. */
 export async function valueText(
   engine: Engine,
   project: Project,
@@ -29,7 +29,7 @@ export async function valueText(
   return row?.val;
 }
 
-/** `{"obj":…}`; undefined if the version is gone. */
+/** Returns `{"obj":…}`; `undefined` if the version no longer exists. */
 export async function objectText(
   engine: Engine,
   project: Project,
@@ -39,7 +39,7 @@ export async function objectText(
   return val && `{"obj":${textOf(project, version, val)}}`;
 }
 
-/** `{"objs":[…]}` piece by piece, values as stored. Errors: `StorageError`. */
+/** Yields `{"objs":[…]}` chunk by chunk, values as stored. Errors: `StorageError`. */
 export async function* objectListText(
   versions: readonly ObjectVersion[],
   options: TextOptions,
@@ -70,7 +70,7 @@ async function* textsOf(
   }
 }
 
-/** Values as they were stored, by `pairKey` of object and digest, page by page. Errors: `StorageError`. */
+/** Yields values as stored, by `pairKey` of object and digest, page by page. Errors: `StorageError`. */
 export async function* valuePages<Version extends Pick<ObjectVersion, "object_id" | "digest">>(
   versions: readonly Version[],
   { engine, project, signal }: Omit<TextOptions, "withValues">,
@@ -104,7 +104,7 @@ function readValues(bytes: Buffer): ReadonlyMap<string, string> {
 }
 
 function textOf(project: Project, version: ObjectVersion, val: string): string {
-  const head = JSON.stringify({
+  const metadata = JSON.stringify({
     project_id: project,
     object_id: version.object_id,
     digest: version.digest,
@@ -115,5 +115,5 @@ function textOf(project: Project, version: ObjectVersion, val: string): string {
     version_index: version.version_index,
     is_latest: version.version_index + 1 === version.version_count ? 1 : 0,
   });
-  return `${head.slice(0, -1)},"val":${val}}`;
+  return `${metadata.slice(0, -1)},"val":${val}}`;
 }

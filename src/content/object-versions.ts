@@ -15,13 +15,13 @@ export interface ObjectVersion {
   readonly version_count: number;
 }
 
-/** Filter of versions; an undefined member matches all. */
+/** Filter of versions; a member that is `undefined` matches all. */
 export interface VersionFilter {
   readonly objectIds?: readonly string[] | undefined;
   readonly kind?: ObjectVersion["kind"] | undefined;
   readonly baseClasses?: readonly string[] | undefined;
   readonly baseClassesNot?: readonly string[] | undefined;
-  /** The class that the value names. */
+  /** Classes by the value's `_class_name`. */
   readonly leafClasses?: readonly string[] | undefined;
   readonly latestOnly?: boolean | undefined;
 }
@@ -37,7 +37,7 @@ export interface VersionPage {
   readonly offset: number;
 }
 
-/** The version with a digest, or with an alias `v0`, `v1`, … or `latest`; undefined if there is none. */
+/** Finds a version by its digest or by an alias `v0`, `v1`, … or `latest`; `undefined` if there is none. */
 export async function findVersion(
   engine: Engine,
   project: Project,
@@ -50,7 +50,7 @@ export async function findVersion(
   return found;
 }
 
-/** A version named as `v0`, `v1`, …, or as `latest`: not by its digest. */
+/** True for the aliases `v0`, `v1`, … and `latest`, which are not digests. */
 export function isAlias(version: string): boolean {
   return /^(latest|v\d{1,9})$/.test(version);
 }
@@ -60,7 +60,7 @@ export interface VersionName {
   readonly version: string;
 }
 
-/** The digests of versions that are named by aliases, by `pairKey` of object and alias; those that there are. */
+/** Resolves aliases to digests, by `pairKey` of object and alias. Omits versions that do not exist. */
 export async function findVersions(
   engine: Engine,
   project: Project,
@@ -98,14 +98,14 @@ function indexOf({ version }: VersionName): number {
   return Number(version.slice(1));
 }
 
-/** The digest of a version by its number and, of the newest, as `latest` too. */
+/** Returns the digest of a version by its number, and the newest also by `latest`. */
 function entriesOf({ object_id, digest, version_index, version_count }: ObjectVersion) {
   const entry = (alias: string) => [pairKey(object_id, alias), digest] as const;
   const isLatest = version_index + 1 === version_count;
   return isLatest ? [entry(String(version_index)), entry("latest")] : [entry(String(version_index))];
 }
 
-/** Versions without their values: by default ordered by object, then by first appearance. */
+/** Lists versions without values, by default ordered by object, then by the time when first stored. */
 export async function listVersions(
   engine: Engine,
   project: Project,

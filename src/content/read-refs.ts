@@ -5,12 +5,12 @@ import { isJsonObject, parseJson, stringifyJson } from "../shared/json.ts";
 import { parseContentRef, type ContentRef, type Step } from "./content-ref.ts";
 import { sourceTexts } from "./ref-sources.ts";
 
-/** Limit of steps, for reference cycles. */
+/** Limit of steps from reference to reference, for cycles. */
 const MAX_REFERENCES = 32;
-/** Read and response limits of one request. */
+/** Limit of a request in bytes: values read plus values returned. */
 const MAX_BYTES = 256 * 1024 * 1024;
 const FIRST_WINDOW = 32;
-/** Target size of the values of a window. */
+/** Target size of the values of a window, in bytes. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
 export interface RefReading {
@@ -20,9 +20,9 @@ export interface RefReading {
 }
 
 /**
- * `{"vals":[…]}` piece by piece; null where a path into a value leads nowhere. Errors: not_found, which names the position of a
- * reference to nothing; payload_too_large. Cost: the references are read in windows of about 8 MiB;
- * each window takes one or two statements per project for every step from reference to reference.
+ * Yields `{"vals":[…]}` chunk by chunk; null where a path into a value does not exist. Errors: not_found, with the position of
+ * the reference whose target does not exist; payload_too_large. Cost: windows of about 8 MiB; each takes one or two
+ * statements per project for every step from reference to reference.
  */
 export async function* refListText(refs: readonly ContentRef[], reading: RefReading): AsyncGenerator<Buffer> {
   const window = new WindowReader(reading);
@@ -38,7 +38,7 @@ export async function* refListText(refs: readonly ContentRef[], reading: RefRead
   yield Buffer.from(separator === "," ? "]}" : `${separator}]}`);
 }
 
-/** Progress in resolving one reference. */
+/** A reference still to resolve, and its position in the window. */
 interface OpenRef {
   readonly at: number;
   readonly ref: ContentRef;
@@ -52,15 +52,15 @@ class WindowReader {
     this.#reading = reading;
   }
 
-  /** The values that references lead to, as JSON. All are followed one step at a time. */
+  /** Resolves references to values as JSON, all of them one step at a time. */
   async read(refs: readonly ContentRef[], from: number): Promise<readonly string[]> {
     const vals = refs.map(() => "null");
     let open: readonly OpenRef[] = refs.map((ref, at) => ({ at, ref }));
     for (let references = 0; references < MAX_REFERENCES && open.length > 0; references++) {
       const found = await this.#follow(open, vals);
-      const nowhere = open.find((one) => !found.reached.has(one));
-      if (nowhere !== undefined && references === 0) {
-        throw new AppError("not_found", `There is nothing at refs[${from + nowhere.at}].`);
+      const missing = open.find((item) => !found.reached.has(item));
+      if (missing !== undefined && references === 0) {
+        throw new AppError("not_found", `The target of refs[${from + missing.at}] does not exist.`);
       }
       open = found.next;
     }
@@ -74,19 +74,19 @@ class WindowReader {
       this.#count(text);
       // parsed once for all paths into it, and released before the next one
       const value = items.some(({ ref }) => stepsOf(ref).length > 0) ? parseJson(text) : undefined;
-      for (const one of items) {
-        reached.add(one);
-        const steps = stepsOf(one.ref);
+      for (const item of items) {
+        reached.add(item);
+        const steps = stepsOf(item.ref);
         const end: End = steps.length === 0 ? { text } : follow(value, steps);
         const ref = end.text === undefined ? this.#parse(end) : undefined;
-        if (ref !== undefined) next.push({ at: one.at, ref });
-        else if (end.text !== undefined) this.#count((vals[one.at] = end.text));
+        if (ref !== undefined) next.push({ at: item.at, ref });
+        else if (end.text !== undefined) this.#count((vals[item.at] = end.text));
       }
     }
     return { reached, next };
   }
 
-  /** Undefined if the value is not a reference, or one that the key may not read. */
+  /** Parses the next reference; `undefined` if the value is none, or the key may not read its project. */
   #parse({ through, rest }: Continued): ContentRef | undefined {
     const next = parseContentRef(through);
     if (next === undefined || !isProjectId(next.projectId)) return undefined;
@@ -98,11 +98,14 @@ class WindowReader {
   #count(text: string): void {
     this.#bytes += text.length;
     if (this.#bytes > MAX_BYTES)
-      throw new AppError("payload_too_large", "These are too much at once: read fewer.");
+      throw new AppError(
+        "payload_too_large",
+        `The referenced values exceed ${MAX_BYTES} bytes. Request fewer refs.`,
+      );
   }
 }
 
-/** The first step of a path into a table names its row. */
+/** Returns the path into the value: a table's first step selects the row. */
 function stepsOf(ref: ContentRef): readonly Step[] {
   return ref.kind === "table" ? ref.path.slice(1) : ref.path;
 }
@@ -110,7 +113,7 @@ function stepsOf(ref: ContentRef): readonly Step[] {
 interface Reached {
   readonly text: string;
 }
-/** The path continues through a reference in the value. */
+/** A path that continues through a reference in the value. */
 interface Continued {
   readonly text?: undefined;
   readonly through: string;
@@ -122,13 +125,13 @@ function follow(start: unknown, steps: readonly Step[]): End {
   let value = start;
   for (const [at, step] of steps.entries()) {
     if (typeof value === "string") return { through: value, rest: steps.slice(at) };
-    value = into(value, step);
+    value = child(value, step);
     if (value === undefined) return { text: "null" };
   }
   return { text: stringifyJson(value) };
 }
 
-function into(value: unknown, { edge, name }: Step): unknown {
+function child(value: unknown, { edge, name }: Step): unknown {
   if (edge === "index") return Array.isArray(value) && /^\d+$/.test(name) ? value[Number(name)] : undefined;
   if (edge === "id") return undefined;
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

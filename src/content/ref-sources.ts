@@ -13,21 +13,21 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** One stored value, and all paths that begin in it. */
+/** A stored value, and the references whose paths begin in it. */
 export interface SourceText<Item> {
   readonly text: string;
   readonly items: readonly Item[];
 }
 
-/** The stored values in which references begin, each once. A reference to nothing is in none of them. */
+/** Yields the stored values in which references begin, each once. Omits references whose target does not exist. */
 export async function* sourceTexts<Item extends { readonly ref: ContentRef }>(
   items: readonly Item[],
   { engine, grant, signal }: Reading,
 ): AsyncGenerator<SourceText<Item>> {
-  for (const [projectId, some] of Map.groupBy(items, ({ ref }) => ref.projectId)) {
+  for (const [projectId, projectItems] of Map.groupBy(items, ({ ref }) => ref.projectId)) {
     const options = { engine, project: grant.project(projectId), signal };
-    yield* objectTexts(some, options);
-    yield* rowTexts(some, options);
+    yield* objectTexts(projectItems, options);
+    yield* rowTexts(projectItems, options);
   }
 }
 
@@ -65,7 +65,7 @@ async function* objectTexts<Item extends { readonly ref: ContentRef }>(
   }
 }
 
-/** The digests of those that are named `latest` or by their number. */
+/** Resolves the versions that are named by aliases. */
 async function digestsOf(
   names: readonly VersionName[],
   { engine, project }: ProjectReading,

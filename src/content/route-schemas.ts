@@ -20,21 +20,21 @@ const storedObj = {
   is_latest: 1,
   val: obj.val,
 };
-const again =
+const durable =
   "Equal content has an equal digest and is stored once. A response of 200 means that the data is on disk.";
 
-/** The routes by their operation ids. */
+/** Route schemas by operation id. */
 export const schemas = routeSchemas({
   createObject: {
     summary: "Store an object by its content",
-    description: `New content makes a new version of the object. ${again}`,
+    description: `New content creates a new version of the object. ${durable}`,
     success: "The digest of the version",
     example: { request: { obj }, response: { digest } },
     body: schema.objCreateBody,
     response: { 200: schema.objCreateRes },
   },
   readObject: {
-    summary: "An object",
+    summary: "Get a version of an object",
     description: "A version is its digest, `v0`, `v1`, …, or `latest`.",
     success: "The object",
     example: {
@@ -48,7 +48,7 @@ export const schemas = routeSchemas({
     response: { 200: schema.objReadRes },
   },
   listObjects: {
-    summary: "Versions of objects",
+    summary: "List versions of objects",
     description: "The versions that match the filter, with their values as stored.",
     success: "The versions",
     truncated: "more versions match than `limit` allows.",
@@ -62,7 +62,7 @@ export const schemas = routeSchemas({
   readRefs: {
     summary: "Read the values of references",
     description:
-      "A path into a value follows members, list items and table rows, and also references in the value, as far as the key may read them.",
+      "A path into a value follows members, list items and table rows, and also references in the value to projects that the key may read.",
     success: "The values, in the order of the references",
     example: {
       request: { refs: ["weave:///acme/demo/object/prompt:latest/attr/text"] },
@@ -74,7 +74,7 @@ export const schemas = routeSchemas({
   },
   createFile: {
     summary: "Store a file by its content",
-    description: `A form with the fields \`project_id\` and \`file\`. ${again}`,
+    description: `A form with the fields \`project_id\` and \`file\`. ${durable}`,
     success: "The digest of the file",
     example: { response: { digest } },
     consumes: ["multipart/form-data"],
@@ -82,8 +82,8 @@ export const schemas = routeSchemas({
     response: { 200: schema.fileCreateRes },
   },
   readFile: {
-    summary: "The bytes of a file",
-    description: "A transfer that breaks off is incomplete.",
+    summary: "Get the bytes of a file",
+    description: "If the transfer is aborted, the file is incomplete.",
     success: "The bytes",
     example: { request: { project_id: "acme/demo", digest } },
     errors: [404],
@@ -92,7 +92,7 @@ export const schemas = routeSchemas({
   },
   createTable: {
     summary: "Store a table by its content",
-    description: `Rows are also stored by their content. ${again}`,
+    description: `Rows are also stored by their content. ${durable}`,
     success: "The digests of the table and of its rows",
     example: {
       request: { table: { project_id: "acme/demo", rows: [{ question: "1 + 1", expected: 2 }] } },
@@ -103,7 +103,7 @@ export const schemas = routeSchemas({
   },
   createTableFromDigests: {
     summary: "Store a table of rows that are already stored",
-    description: `The rows were sent before with other tables of the project, as parts of a table that is too large for one request. ${again}`,
+    description: `Upload the rows first, in other tables of the project, if the table is too large for one request. ${durable}`,
     success: "The digest of the table",
     example: { request: { project_id: "acme/demo", row_digests: [] }, response: { digest } },
     errors: [404],
@@ -112,7 +112,7 @@ export const schemas = routeSchemas({
   },
   updateTable: {
     summary: "Update a table by adding and removing rows",
-    description: `Makes a new table; the original table does not change. ${again}`,
+    description: `Creates a new table; the original table does not change. ${durable}`,
     success: "The digests of the new table and of the rows added or removed",
     example: {
       request: {
@@ -128,7 +128,7 @@ export const schemas = routeSchemas({
   },
   countTableRows: {
     summary: "Count the rows of a table",
-    description: "Counted without reading them.",
+    description: "Does not read the rows.",
     success: "The number of rows",
     example: { request: { project_id: "acme/demo", digest }, response: { count: 1 } },
     errors: [404],
@@ -136,7 +136,7 @@ export const schemas = routeSchemas({
     response: { 200: table.tableStatsRes },
   },
   queryTable: {
-    summary: "Rows of a table",
+    summary: "Get rows of a table",
     description: "In the order of the table.",
     success: "The rows",
     example: {

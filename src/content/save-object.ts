@@ -6,11 +6,11 @@ import { digestOf } from "./digest.ts";
 export interface NewObject {
   readonly objectId: string;
   readonly val: unknown;
-  /** Default: the class that the value names. */
+  /** Default: the base class in the value. */
   readonly baseClass: string | undefined;
 }
 
-/** Stores a version of an object and returns its digest. */
+/** Stores a version of an object and returns its digest. Errors: `StorageError`. */
 export async function saveObject(
   writer: ContentWriter,
   project: Project,
@@ -36,7 +36,7 @@ function isOp(val: unknown): boolean {
   return isJsonObject(type) && type["type"] === "Op";
 }
 
-/** The last class before `Object` and `BaseModel`, with which the list of bases ends. */
+/** Returns the last class before `Object` and `BaseModel`, which end the list of bases. */
 function baseClassOf(val: unknown): string | undefined {
   if (!isJsonObject(val) || !Array.isArray(val["_bases"])) return undefined;
   const bases = val["_bases"] as readonly unknown[];

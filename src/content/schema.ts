@@ -5,7 +5,7 @@ import { isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 const wellFormed = (text: string): string => text.toWellFormed();
 export const name = z.string().min(1).max(512).transform(wellFormed);
 const optionalName = z.string().max(512).transform(wellFormed).nullish();
-/** The checks of a value, for `refine`. */
+/** Arguments of `refine` that limit the depth of a value. */
 export const shallow = [
   (value: unknown): boolean => !isTooDeep(value),
   { message: `Nested deeper than ${MAX_JSON_DEPTH} levels`, params: { type: "recursion_loop" } },
@@ -16,7 +16,7 @@ export const val = z
   .refine(...shallow)
   .meta({ description: "JSON of any kind" });
 export const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
-export const digest = z.string().describe("Identifies the content: equal content has an equal digest");
+export const digest = z.string().describe("SHA-256 of the content: equal content has an equal digest");
 
 export const objCreateBody = z
   .object({
@@ -32,22 +32,22 @@ export const objCreateBody = z
   })
   .meta({ id: "ObjCreateReq" });
 
-const metadataOnly = z.boolean().nullish().describe("Leaves out the value: an empty object takes its place.");
+const metadataOnly = z.boolean().nullish().describe("Returns an empty object instead of the value");
 
 export const objReadBody = z
   .object({
     project_id: projectId,
     object_id: name,
-    digest: name.describe("The digest of a version, or `v0`, `v1`, …, or `latest`."),
+    digest: name.describe("The digest of a version, or `v0`, `v1`, …, or `latest`"),
     metadata_only: metadataOnly,
   })
   .meta({ id: "ObjReadReq" });
 
 const names = z.array(name).max(10_000).nullish();
-/** Objects have neither here, so nothing would match. */
-const unknownMarks = z.array(z.string()).max(0, "Objects have no tags or aliases here").nullish();
+/** Accepts only empty lists: objects have no tags and aliases, so nothing would match. */
+const unsupported = z.array(z.string()).max(0, "Tags and aliases of objects are not supported").nullish();
 
-/** The most versions in one response. */
+/** Limit of versions in one response. */
 export const MAX_LISTED_VERSIONS = 100_000;
 
 export const objsQueryBody = z
@@ -59,17 +59,17 @@ export const objsQueryBody = z
         is_op: z.boolean().nullish().describe("`true`: only ops; `false`: no ops"),
         base_object_classes: names,
         exclude_base_object_classes: names,
-        leaf_object_classes: names.describe("The class that the value names"),
+        leaf_object_classes: names.describe("By the value's `_class_name`"),
         latest_only: z.boolean().nullish().describe("Only the newest version of each object"),
-        tags: unknownMarks,
-        aliases: unknownMarks,
+        tags: unsupported,
+        aliases: unsupported,
       })
       .nullish(),
     sort_by: z
       .array(z.object({ field: z.enum(["object_id", "created_at"]), direction: z.enum(["asc", "desc"]) }))
       .max(2)
       .nullish()
-      .describe("Default: by `object_id`, and its versions in the order in which they were stored"),
+      .describe("Default: by `object_id`, then by the time when first stored"),
     limit: count.nullish().describe(`Default and maximum: ${MAX_LISTED_VERSIONS}`),
     offset: count.nullish(),
     metadata_only: metadataOnly,
@@ -88,7 +88,7 @@ export const refsReadBody = z
   .meta({ id: "RefsReadBatchReq" });
 
 const bytes = z.unknown().meta({ type: "string", format: "binary", description: "The file's bytes" });
-/** Describes the form only: it is read as a stream. */
+/** OpenAPI only: the form is read as a stream. */
 export const fileCreateForm = z.object({ project_id: projectId, file: bytes }).meta({ id: "FileCreateReq" });
 export const fileContentBody = z
   .object({ project_id: projectId, digest: name })
@@ -97,7 +97,7 @@ export const fileContentBody = z
 export const objCreateRes = z.object({ digest }).meta({ id: "ObjCreateRes" });
 export const fileCreateRes = z.object({ digest }).meta({ id: "FileCreateRes" });
 
-// Described, not used: values are written as they were stored.
+// OpenAPI only: the routes serialize stored values as they are.
 
 const obj = z
   .object({

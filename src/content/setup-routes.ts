@@ -33,12 +33,12 @@ const serverInfoRes = z
   .object({ min_required_weave_python_version: z.string() })
   .meta({ id: "ServerInfoRes" });
 
-/** The requests that the Weave SDKs send first. */
+/** Registers the routes that the Weave SDKs call first. */
 export async function setupRoutes(root: FastifyInstance, { defaultEntity }: SetupDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const config = { access: anyAccess };
 
-  // `weave.login` tries a key here
+  // `weave.login` checks a key here
   app.get("/health", { config, schema: weaveHealthSchema }, async () => ({
     status: "ok" as const,
   }));
@@ -50,16 +50,16 @@ export async function setupRoutes(root: FastifyInstance, { defaultEntity }: Setu
   app.post("/graphql", { config, schema: graphqlSchema }, async (request) => {
     const { query, variables } = request.body;
     if (/\bproject\s*\(/.test(query)) return projectOf(request.grant, variables ?? {});
-    if (!/\bviewer\b/.test(query)) return { errors: [{ message: knownQuestions }] };
+    if (!/\bviewer\b/.test(query)) return { errors: [{ message: supportedQueries }] };
     const { entity, keyId } = request.grant;
     return { data: { viewer: { username: keyId, defaultEntity: { name: entity ?? defaultEntity } } } };
   });
 }
 
-const knownQuestions =
-  "Only viewer { username defaultEntity { name } } and project(name, entityName) { name } are known here.";
+const supportedQueries =
+  "Only viewer { username defaultEntity { name } } and project(name, entityName) { name } are supported.";
 
-/** Projects need no creation: every project that the key may use exists. */
+/** Returns a project: every project that the key covers exists. */
 function projectOf(
   grant: Grant,
   { name = "", entityName = "" }: { name?: string | undefined; entityName?: string | undefined },
@@ -71,9 +71,9 @@ function projectOf(
 
 const graphqlSchema = {
   operationId: "graphql",
-  summary: "The W&B queries that the Weave SDKs send before they start",
+  summary: "Answer the W&B queries that the Weave SDKs send first",
   description:
-    "Supports two queries: the viewer with its default entity, and whether the key may use a project.",
+    "Supports two queries: `viewer` with its default entity, and `project`, which checks that the key may use a project.",
   success: "The viewer or the project, or a GraphQL error",
   example: {
     request: { query: "query { viewer { username defaultEntity { name } } }" },
@@ -85,8 +85,8 @@ const graphqlSchema = {
 
 const weaveHealthSchema = {
   operationId: "weaveHealth",
-  summary: "The login check of the Weave SDKs",
-  description: "Checks the key.",
+  summary: "Check a key, for the Weave SDKs",
+  description: "The Weave SDKs call it at login.",
   success: "The key is valid",
   example: { response: { status: "ok" } },
   response: { 200: healthRes },
@@ -95,7 +95,7 @@ const weaveHealthSchema = {
 const serverInfoSchema = {
   operationId: "serverInfo",
   summary: "Get the features that this server offers the Weave SDKs",
-  description: "The oldest supported Weave SDK for Python.",
+  description: "Returns the oldest supported Weave SDK for Python.",
   success: "The version",
   example: { response: { min_required_weave_python_version: "0.0.0" } },
   response: { 200: serverInfoRes },

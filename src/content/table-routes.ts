@@ -59,7 +59,7 @@ function writingRoutes(root: FastifyInstance, { engine, writer, bodyLimitBytes: 
     if (before === undefined) throw notFound("table");
     const after = applyChanges(before, await saveNewRows(writer, project, updates));
     if ("loc" in after) throw invalid([after]);
-    if (after.rows.length > MAX_ROWS) throw tooMany();
+    if (after.rows.length > MAX_ROWS) throw tooManyRows();
     return {
       digest: await saveRowList(writer, project, after.rows),
       updated_row_digests: [...after.updated],
@@ -93,7 +93,7 @@ function readingRoutes(root: FastifyInstance, { engine, bodyLimitBytes: bodyLimi
   });
 }
 
-/** Stores the rows of updates and returns the updates with their digests. */
+/** Stores the rows that updates add and returns the updates with the rows' digests. */
 async function saveNewRows(
   writer: ContentWriter,
   project: Project,
@@ -114,7 +114,7 @@ async function saveNewRows(
   });
 }
 
-function tooMany(): AppError {
+function tooManyRows(): AppError {
   const msg = `A table has at most ${MAX_ROWS} rows`;
   return invalid([{ loc: ["body", "updates"], msg, type: "too_long" }]);
 }

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { projectId } from "../http/schemas/fields.ts";
 import { count, digest, name, shallow, val } from "./schema.ts";
 
-/** The most rows of a table. */
+/** Limit of rows in a table. */
 export const MAX_ROWS = 1_000_000;
-/** Inserts and pops move the rows behind them. */
+/** Limit of inserts and pops in one request: each moves the rows behind it. */
 const MAX_MOVES = 1000;
 
 export const tableCreateBody = z
@@ -19,7 +19,7 @@ export const tableFromDigestsBody = z
     row_digests: z
       .array(name)
       .max(MAX_ROWS)
-      .describe("The digests of rows in tables of this project, in any order"),
+      .describe("The digests of stored rows of this project, in the order of the table"),
   })
   .meta({ id: "TableCreateFromDigestsReq" });
 
@@ -45,14 +45,14 @@ const update = z
       params: { type: "value_error" },
     },
   )
-  .meta({ id: "TableUpdate", description: "Exactly one of its members" });
+  .meta({ id: "TableUpdate", description: "Set exactly one member" });
 
 export type TableUpdate = z.output<typeof update>;
 
 export const tableUpdateBody = z
   .object({
     project_id: projectId,
-    base_digest: name.describe("The table to start from; it does not change"),
+    base_digest: name.describe("The table to copy; it does not change"),
     updates: z
       .array(update)
       .max(MAX_ROWS)
@@ -60,7 +60,7 @@ export const tableUpdateBody = z
         message: `At most ${MAX_MOVES} of the updates may be inserts and pops`,
         params: { type: "too_long" },
       })
-      .describe("One after the other"),
+      .describe("Applied in order"),
   })
   .meta({ id: "TableUpdateReq" });
 
@@ -69,11 +69,11 @@ export const tableQueryBody = z
     project_id: projectId,
     digest: name,
     filter: z
-      .object({ row_digests: z.array(z.string()).max(100_000).nullish().describe("Only these rows") })
+      .object({ row_digests: z.array(z.string()).max(100_000).nullish().describe("Returns only these rows") })
       .nullish(),
     offset: count.nullish(),
     limit: count.nullish().describe("Default: all"),
-    sort_by: z.array(z.unknown()).max(0, "Rows come in the order of the table").nullish(),
+    sort_by: z.array(z.unknown()).max(0, "Rows are always in the order of the table").nullish(),
   })
   .meta({ id: "TableQueryReq" });
 
@@ -89,13 +89,12 @@ export const tableFromDigestsRes = z.object({ digest }).meta({ id: "TableCreateF
 export const tableUpdateRes = z
   .object({
     digest,
-    updated_row_digests: rowDigests.describe("The row that each update added or removed"),
+    updated_row_digests: rowDigests.describe("The digest of the row that each update added or removed"),
   })
   .meta({ id: "TableUpdateRes" });
 export const tableStatsRes = z.object({ count: z.int().min(0) }).meta({ id: "TableQueryStatsRes" });
 
-// Described, not used: values are written as they were stored.
-
+/** OpenAPI only: the route serializes stored values as they are. */
 export const tableQueryRes = z
   .object({ rows: z.array(z.object({ digest, val }).meta({ id: "TableRow" })) })
   .meta({ id: "TableQueryRes" });

@@ -7,18 +7,18 @@ export interface Upload {
 }
 
 /**
- * Reads a form of a `project_id` and a `file`, in any order. Errors: unsupported_media_type; bad_request, when it is no form;
- * validation; too large.
+ * Reads a multipart form with the fields `project_id` and `file`, in any order. Errors: unsupported_media_type; bad_request
+ * for a malformed form; validation for missing fields; payload_too_large.
  */
 export async function readUpload(request: FastifyRequest): Promise<Upload> {
   if (!request.isMultipart()) {
-    throw new AppError("unsupported_media_type", "This route takes multipart/form-data.");
+    throw new AppError("unsupported_media_type", "This route requires multipart/form-data.");
   }
   const read = Promise.race([readForm(request), request.server.bodies.failure(request)]);
   const { projectId, content } = await read.catch((error: unknown) => {
-    // the parser's own errors have a status; those of the parser beneath it are plain
+    // errors of @fastify/multipart have a status; those of its parser, busboy, do not
     if (error instanceof AppError || (error instanceof Error && "statusCode" in error)) throw error;
-    throw new AppError("bad_request", "The body is not a form as its Content-Type says.", { cause: error });
+    throw new AppError("bad_request", "The body is not a valid multipart/form-data form.", { cause: error });
   });
   const missing = [
     ...(typeof projectId === "string" ? [] : ["project_id"]),

@@ -5,7 +5,7 @@ export interface FeedbackKey {
   readonly id: string;
 }
 
-/** The stored content of a feedback. */
+/** Stored columns of a feedback, besides its key and time. */
 export interface FeedbackColumns {
   readonly feedback_type: string;
   readonly weave_ref: string;
@@ -27,17 +27,14 @@ export interface FeedbackColumns {
 
 /** A feedback to store, or to purge. */
 export interface FeedbackChange extends FeedbackKey {
-  /** Its approximate size in memory and on the wire. */
+  /** Approximate size in memory and on the wire. */
   readonly bytes: number;
-  /** Undefined: purge. */
+  /** `undefined`: purge. */
   readonly columns: FeedbackColumns | undefined;
   readonly time: FeedbackTime;
 }
 
-/**
- * The time of a feedback. `new`: now; the id is new. `kept`: now, unless the id exists; then it keeps its time. `set`: as
- * an import states it, even if the id exists.
- */
+/** Time of a feedback. `new`: now, for a new id; `kept`: the stored time if the id exists, else now; `set`: as imported. */
 export interface FeedbackTime {
   readonly kind: "new" | "kept" | "set";
   readonly us: number;

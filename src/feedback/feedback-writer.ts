@@ -8,8 +8,8 @@ import { planRepair, planWrite } from "./write-plan.ts";
 /** The only way to store feedback. */
 export interface FeedbackWriter {
   /**
-   * Resolves when the changes are durable, with the time of each one's feedback, in microseconds. Changes of one call
-   * are stored together. Errors: `StorageError`; the caller may retry.
+   * Resolves when the changes are durable, with the time of each feedback in µs. Changes of one call are stored in one
+   * batch. Errors: `StorageError`; the caller may retry.
    */
   write(changes: readonly FeedbackChange[]): Promise<readonly number[]>;
   /** Resolves when all accepted changes are durable. */
@@ -31,11 +31,11 @@ export function createFeedbackWriter(
   let lastVersion = 0;
   const store = async (items: readonly Item[]): Promise<void> => {
     const changes = items.map((item) => item.change);
-    const knowable = changes.filter((change) => change.time.kind !== "new");
+    const maybeStored = changes.filter((change) => change.time.kind !== "new");
     lastVersion = Math.max(lastVersion + 1, clock.now() * 1000);
-    const plan = planWrite(changes, await findRows(engine, knowable), lastVersion);
+    const plan = planWrite(changes, await findRows(engine, maybeStored), lastVersion);
     await insertRows(engine, plan.rows);
-    await insertRows(engine, planRepair(await findRows(engine, knowable)));
+    await insertRows(engine, planRepair(await findRows(engine, maybeStored)));
     items.forEach((item, index) => {
       item.storedUs = plan.createdAtUs[index]!;
     });

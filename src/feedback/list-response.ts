@@ -4,15 +4,15 @@ import { listFields, type ListField } from "./list-schema.ts";
 import type { ListedRow } from "./list.ts";
 import { scorerMembers } from "./schema.ts";
 
-/** The text of the response. Payloads are inserted as text, because a parser would round their numbers. */
-export function listText(rows: readonly ListedRow[], asked: readonly string[] | undefined): string {
-  const fields = asked === undefined ? allFields : new Set(asked);
+/** Serializes the response. Inserts payloads as text, because a parser would round their numbers. */
+export function listText(rows: readonly ListedRow[], requested: readonly string[] | undefined): string {
+  const fields = requested === undefined ? allFields : new Set(requested);
   return `{"result":[${rows.map((row) => rowText(row, fields)).join(",")}]}`;
 }
 
 const allFields: ReadonlySet<string> = new Set([...listFields, ...scorerMembers]);
 
-/** A feedback as JSON. */
+/** Serializes a feedback to JSON. */
 export function rowText(row: ListedRow, fields: ReadonlySet<string> = allFields): string {
   const members = listFields
     .filter((field) => fields.has(field))

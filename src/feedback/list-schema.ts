@@ -4,7 +4,7 @@ import { wholeNumber } from "../http/schemas/zod-issues.ts";
 import { feedbackQuery } from "../query/index.ts";
 import { scorerMembers } from "./schema.ts";
 
-/** The fields of feedback that a query can use, besides those of its scorer. */
+/** Fields of feedback that a query can use, besides those of its scorer. */
 export const listFields = [
   "id",
   "project_id",

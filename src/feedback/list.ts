@@ -4,7 +4,7 @@ import { invalid, type Issue } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { DEFAULT_LIMIT, listFields, type ListField, type ListRequest } from "./list-schema.ts";
 
-/** A row of the response. Payload and scorer are empty for rows beyond the response's size limit. */
+/** A row of the response. Payload and scorer are empty if the row exceeds the response's size limit. */
 export type ListedRow = Readonly<Record<Exclude<ListField, "created_at" | "payload">, string | null>> & {
   readonly created_at_us: number;
   /** JSON. */
@@ -14,7 +14,7 @@ export type ListedRow = Readonly<Record<Exclude<ListField, "created_at" | "paylo
   readonly has_room: 0 | 1;
 };
 
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 const columns = {
   id: "id",
@@ -33,15 +33,15 @@ const columns = {
 } as const satisfies Record<ListField, string>;
 
 /**
- * Selects `ListedRow`s, one more than the limit if there are more. It selects the rows first, and reads the payloads of
- * those rows only. Errors: validation, of the query.
+ * Prints the statement for `ListedRow`s, one more than the limit if there are more. It reads only payloads of selected rows.
+ * Errors: validation, of the query.
  */
 export function printList(project: Project, request: ListRequest): Sql {
   const condition = conditionOf(project, request);
   return printRows(project, { ...request, condition, limit: limitOf(request) + 1 });
 }
 
-/** Selects all feedback about some references, oldest first. */
+/** Prints the statement for the feedback about references, oldest first. */
 export function printListOfRefs(project: Project, refs: readonly string[], limit: number): Sql {
   return printRows(project, { condition: sql`weave_ref IN ${param("Array(String)", refs)}`, limit });
 }
@@ -61,7 +61,7 @@ function printRows(project: Project, selection: RowSelection): Sql {
     ", ",
   );
   return sql`SELECT ${printed}, toUnixTimestamp64Micro(row.created_at) AS created_at_us,
-      row.bytes_so_far <= ${param("UInt64", MAX_ANSWER_BYTES)} OR row.bytes_so_far = row.bytes AS has_room,
+      row.bytes_so_far <= ${param("UInt64", MAX_RESPONSE_BYTES)} OR row.bytes_so_far = row.bytes AS has_room,
       if(has_room, row.payload, '') AS payload, if(has_room, row.scorer, '') AS scorer
     FROM (
       SELECT *, length(payload) + length(scorer) AS bytes,
@@ -86,8 +86,8 @@ export function limitOf(request: ListRequest): number {
 }
 
 function orderOf({ sort_by }: Pick<RowSelection, "sort_by">, table = ""): Sql {
-  const asked = (sort_by ?? []).map(({ field, direction }) => `${table}${columns[field]} ${direction}`);
-  return trusted([...asked, `${table}created_at`, `${table}id`].join(", "));
+  const requested = (sort_by ?? []).map(({ field, direction }) => `${table}${columns[field]} ${direction}`);
+  return trusted([...requested, `${table}created_at`, `${table}id`].join(", "));
 }
 
 function conditionOf(project: Project, { query }: ListRequest): Sql {

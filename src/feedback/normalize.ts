@@ -5,7 +5,7 @@ import { indexPayload, MAX_PATHS_CHARS, MAX_VALUES } from "./payload-index.ts";
 import { completePayload, payloadIssues } from "./payload.ts";
 import { scorerMembers, type FeedbackMessage } from "./schema.ts";
 
-/** Converts a message to what is stored. Errors: validation, if the payload does not fit its feedback type. */
+/** Converts a message to stored columns. Errors: validation, if the payload is invalid for its feedback type. */
 export function toColumns(message: FeedbackMessage, senderId: string): FeedbackColumns {
   const issues = payloadIssues(message.feedback_type, message.payload);
   if (issues.length > 0) {
@@ -14,7 +14,7 @@ export function toColumns(message: FeedbackMessage, senderId: string): FeedbackC
   const payload = completePayload(message.feedback_type, message.payload);
   const index = indexPayload(payload);
   if (index === undefined) {
-    const msg = `A payload has at most ${MAX_VALUES} values, whose paths have at most ${MAX_PATHS_CHARS} characters together`;
+    const msg = `A payload may have at most ${MAX_VALUES} values, and paths of at most ${MAX_PATHS_CHARS} characters in total`;
     throw invalid([{ loc: ["body", "payload"], msg, type: "too_long" }]);
   }
   return {
@@ -34,6 +34,6 @@ export function toColumns(message: FeedbackMessage, senderId: string): FeedbackC
 }
 
 function scorerText(message: FeedbackMessage): string {
-  const given = scorerMembers.filter((name) => message[name] != null).map((name) => [name, message[name]]);
-  return given.length === 0 ? "" : stringifyJson(Object.fromEntries(given));
+  const sent = scorerMembers.filter((name) => message[name] != null).map((name) => [name, message[name]]);
+  return sent.length === 0 ? "" : stringifyJson(Object.fromEntries(sent));
 }

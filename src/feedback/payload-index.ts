@@ -1,27 +1,27 @@
 import { isJsonObject, stringifyJson } from "../shared/json.ts";
 import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../query/fields/json-path.ts";
 
-/** The scalars of a payload by path, stored beside it for statistics. Nulls are not indexed. */
+/** Scalars of a payload by path, stored for statistics. Nulls are not indexed. */
 export interface PayloadIndex {
   readonly numbers: Readonly<Record<string, number>>;
   readonly booleans: Readonly<Record<string, 0 | 1>>;
-  /** The paths of the texts. */
+  /** Paths of strings. */
   readonly texts: readonly string[];
 }
 
-/** The approximate memory of an index. */
+/** Estimates the size of an index in bytes. */
 export function indexBytes({ numbers, booleans, texts }: PayloadIndex): number {
   const paths = [Object.keys(numbers), Object.keys(booleans), texts].flat();
   return paths.reduce((sum, path) => sum + path.length + 16, 0);
 }
 
-/** Limits for one payload. An index can be a multiple of its payload, so it needs its own limits. */
+/** Limits of an index, which can be many times larger than its payload. */
 export const MAX_VALUES = 10_000;
 export const MAX_PATHS_CHARS = 1024 * 1024;
 
 /**
- * Indexes a payload. It skips values that no path can reach: below a key that is empty or contains a dot, or beyond the
- * depth or length of a path. Errors: undefined if the index would exceed its limits.
+ * Indexes a payload; `undefined` if the index would exceed its limits. Skips values that no path can reach: below a key
+ * that is empty or contains a dot, or beyond the depth or length of a path.
  */
 export function indexPayload(payload: Readonly<Record<string, unknown>>): PayloadIndex | undefined {
   const numbers: Record<string, number> = Object.create(null);

@@ -10,10 +10,10 @@ type PayloadIssue = Issue & { readonly loc: readonly string[] };
 const REACTION = "wandb.reaction.1";
 const NOTE = "wandb.note.1";
 const MAX_NOTE_CHARS = 1024;
-/** Emoji sequences are shorter; a grapheme can have any length. */
+/** Limit in UTF-16 units, above any emoji sequence: a grapheme can have any length. */
 const MAX_EMOJI_CHARS = 64;
 
-/** The issues of a payload, with `loc` relative to the payload. Feedback types that are not ours may hold anything. */
+/** Validates a payload; `loc` is relative to it. Payloads of other feedback types can be any JSON object. */
 export function payloadIssues(feedbackType: string, payload: Payload): readonly PayloadIssue[] {
   if (isTooDeep(payload)) return [issue([], `Nested deeper than ${MAX_JSON_DEPTH} levels`, "recursion_loop")];
   if (feedbackType === REACTION) return emojiIssues(payload["emoji"]);
@@ -23,7 +23,7 @@ export function payloadIssues(feedbackType: string, payload: Payload): readonly 
   return [];
 }
 
-/** The payload as it is stored and returned. */
+/** Adds the derived members of a reaction: `alias`, `detoned`, `detoned_alias`. */
 export function completePayload(feedbackType: string, payload: Payload): Payload {
   const emoji = payload["emoji"];
   if (feedbackType !== REACTION || typeof emoji !== "string") return payload;
@@ -45,10 +45,10 @@ function emojiIssues(emoji: unknown): readonly PayloadIssue[] {
 
 function noteIssues(note: unknown): readonly PayloadIssue[] {
   if (note === undefined) return [missing("note")];
-  if (typeof note !== "string") return [issue(["note"], "Input should be text", "string_type")];
-  if (note.length === 0) return [issue(["note"], "A note has at least 1 character", "string_too_short")];
+  if (typeof note !== "string") return [issue(["note"], "Input should be a string", "string_type")];
+  if (note.length === 0) return [issue(["note"], "A note must not be empty", "string_too_short")];
   if (note.length <= 2 * MAX_NOTE_CHARS && Array.from(note).length <= MAX_NOTE_CHARS) return [];
-  return [issue(["note"], `A note has at most ${MAX_NOTE_CHARS} characters`, "string_too_long")];
+  return [issue(["note"], `A note may have at most ${MAX_NOTE_CHARS} characters`, "string_too_long")];
 }
 
 function requiredIssues(payload: Payload, member: string): readonly PayloadIssue[] {

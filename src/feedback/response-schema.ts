@@ -4,7 +4,7 @@ import { itemError, jsonObject, rejectedItems } from "../http/schemas/response-s
 import type { ListField } from "./list-schema.ts";
 import { scorerMembers } from "./schema.ts";
 
-// Described, not used: the texts are written by hand, because stored payloads are JSON already.
+// OpenAPI only: the routes serialize their responses themselves, because stored payloads are JSON already.
 
 const payload = jsonObject;
 
@@ -38,6 +38,6 @@ const listed = z
   } satisfies Record<ListField, z.ZodType>)
   .extend(Object.fromEntries(scorerMembers.map((name) => [name, z.unknown()])))
   .partial()
-  .meta({ id: "Feedback", description: "With the requested fields, and other fields that its scorer sent" });
+  .meta({ id: "Feedback", description: "The requested fields; those of the scorer only if it sent them" });
 
 export const listRes = z.object({ result: z.array(listed) }).meta({ id: "FeedbackQueryRes" });

@@ -22,7 +22,7 @@ const durable = "A response of 200 means that the data is on disk.";
 const listed = { id, feedback_type: "relevance", created_at: created.created_at, payload: feedback.payload };
 const byId = { $expr: { $eq: [{ $getField: "id" }, { $literal: id }] } };
 
-/** The routes by their operation ids. */
+/** Route schemas by operation id. */
 export const schemas = routeSchemas({
   createFeedback: {
     summary: "Add feedback to a call",
@@ -49,10 +49,10 @@ export const schemas = routeSchemas({
     response: { 200: createRes },
   },
   queryFeedback: {
-    summary: "Feedback that matches",
-    description: "The query is the same as for calls, over the fields of feedback.",
+    summary: "Query feedback",
+    description: "The query language is that of calls, over the fields of feedback.",
     success: "The feedback, with the requested fields",
-    truncated: "more feedback matches than `limit` allows, or than fits into one response (32 MiB).",
+    truncated: "more feedback matches than `limit` or the response size limit (32 MiB) allow.",
     example: {
       request: {
         project_id: "acme/demo",
@@ -67,7 +67,7 @@ export const schemas = routeSchemas({
   },
   purgeFeedback: {
     summary: "Delete feedback by id",
-    description: "Feedback is deleted by id. Deleting one that does not exist is not an error.",
+    description: "The query must select feedback by id. Deleting an unknown id is not an error.",
     success: "Deleted",
     example: { request: { project_id: "acme/demo", query: byId }, response: {} },
     body: schema.purgeBody,

@@ -31,20 +31,20 @@ export interface FeedbackDeps {
 
 const tag = "feedback";
 const config = { access: ingestAccess, largeBodies: true, tag };
-const mayDelete = { access: deleteAccess, audit: "feedback.purge", tag } as const;
-const mayReplace = { access: ingestAccess, audit: { begun: "feedback.purge" }, tag } as const;
-/** The size limit of a batch: the index of a payload can be far larger than its text. */
+const purgeConfig = { access: deleteAccess, audit: "feedback.purge", tag } as const;
+const replaceConfig = { access: ingestAccess, audit: { begun: "feedback.purge" }, tag } as const;
+/** Memory limit of a batch, indexes included: the index of a payload can be far larger than its text. */
 const MAX_BATCH_BYTES = 128 * 1024 * 1024;
 const ROW_BYTES = 512;
 
-/** Feedback as the Weave SDKs send and read it. 2xx means durable. */
+/** Registers the routes that write and query feedback, as the Weave SDKs use it. 2xx means durable. */
 export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { writer, clock, bodyLimitBytes: bodyLimit } = deps;
 
   const toChange = (grant: Grant, message: FeedbackMessage): Stored => {
     if (message.created_at != null && !grant.has("admin")) {
-      throw new AppError("forbidden", "created_at can be set with a key of scope admin only.");
+      throw new AppError("forbidden", "Only keys of scope admin can set created_at.");
     }
     const project = grant.project(message.project_id);
     const columns = toColumns(message, grant.keyId);
@@ -70,7 +70,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     async (request, reply) => {
       let bytes = 0;
       const { accepted, rejected } = validateBatch(request.body.batch, createBody, (message) => {
-        if (bytes > MAX_BATCH_BYTES) throw tooMuch();
+        if (bytes > MAX_BATCH_BYTES) throw batchTooLarge();
         const change = toChange(request.grant, message);
         bytes += change.bytes;
         return change;
@@ -85,13 +85,13 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
 
   app.post(
     "/feedback/replace",
-    { config: mayReplace, bodyLimit, schema: schemas.replaceFeedback },
+    { config: replaceConfig, bodyLimit, schema: schemas.replaceFeedback },
     async (request, reply) => {
       const { grant, body } = request;
       const change = toChange(grant, { ...body, id: body.id ?? body.feedback_id });
-      const replaced = purgeOf(change.project, body.feedback_id, change.time.us);
-      const changes = change.id === replaced.id ? [change] : [mayPurge(grant, replaced), change];
-      if (changes.length > 1) await request.audit.begin([change.project], firstOf("ids", [replaced.id]));
+      const purge = purgeOf(change.project, body.feedback_id, change.time.us);
+      const changes = change.id === purge.id ? [change] : [checkPurge(grant, purge), change];
+      if (changes.length > 1) await request.audit.begin([change.project], firstOf("ids", [purge.id]));
       const createdAtUs = await writer.write(changes);
       return sendJsonText(reply, responseText(change, createdAtUs.at(-1)!));
     },
@@ -111,7 +111,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     },
   );
 
-  app.post("/feedback/purge", { config: mayDelete, schema: schemas.purgeFeedback }, async (request) => {
+  app.post("/feedback/purge", { config: purgeConfig, schema: schemas.purgeFeedback }, async (request) => {
     const { grant, body } = request;
     const project = grant.project(body.project_id);
     const ids = idsToPurge(body.query);
@@ -121,9 +121,9 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
   });
 }
 
-function mayPurge(grant: Grant, change: FeedbackChange): FeedbackChange {
+function checkPurge(grant: Grant, change: FeedbackChange): FeedbackChange {
   if (grant.has("calls:delete")) return change;
-  throw new AppError("forbidden", "Feedback under another id takes the scope calls:delete.");
+  throw new AppError("forbidden", "Replacing feedback under a new id requires the scope calls:delete.");
 }
 
 function purgeOf(project: Project, id: string, us: number): FeedbackChange {
@@ -134,16 +134,16 @@ function bytesOf(columns: FeedbackColumns): number {
   return ROW_BYTES + columns.payload.length + columns.scorer.length + indexBytes(columns);
 }
 
-function tooMuch(): AppError {
-  const msg = "The batch holds more than is taken at once. Send this item again in another one";
+function batchTooLarge(): AppError {
+  const msg = `The batch exceeds ${MAX_BATCH_BYTES} bytes in memory. Send this item in another batch`;
   return invalid([{ loc: ["body"], msg, type: "too_long" }]);
 }
 
 type Stored = FeedbackChange & { readonly columns: NonNullable<FeedbackChange["columns"]> };
 
-/** Inserts the stored payload as text, because a parser would round its numbers. */
+/** Serializes a stored feedback. Inserts its payload as text, because a parser would round its numbers. */
 function responseText({ id, columns }: Stored, createdAtUs: number): string {
   const created_at = isoOf(createdAtUs);
-  const head = JSON.stringify({ id, created_at, wb_user_id: columns.svc_user_id });
-  return `${head.slice(0, -1)},"payload":${columns.payload}}`;
+  const members = JSON.stringify({ id, created_at, wb_user_id: columns.svc_user_id });
+  return `${members.slice(0, -1)},"payload":${columns.payload}}`;
 }

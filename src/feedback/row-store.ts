@@ -16,12 +16,12 @@ interface FoundRow {
   readonly deleted: 0 | 1;
 }
 
-/** The newest version of every row under the given ids, each row once. */
+/** Reads the newest version of every row of the given ids, each row once. Errors: `StorageError`. */
 export async function findRows(engine: Engine, keys: readonly FeedbackKey[]): Promise<readonly StoredRow[]> {
   const found: StoredRow[] = [];
   const unique = new Map(keys.map((key) => [keyText(key), key]));
   for (const chunk of chunksOf([...unique.values()], IDS_PER_QUERY)) {
-    const asked = new Set(chunk.map(keyText));
+    const requested = new Set(chunk.map(keyText));
     const projects = param("Array(String)", [...new Set(chunk.map((key) => key.project))]);
     const ids = param(
       "Array(String)",
@@ -34,15 +34,16 @@ export async function findRows(engine: Engine, keys: readonly FeedbackKey[]): Pr
           (SELECT project_id, created_at, id FROM feedback_keys WHERE project_id IN ${projects} AND id IN ${ids})`,
       { name: "feedback_find", limits: "ingest", requireCurrent: true },
     );
-    // two projects may share an id, which may belong to another chunk
+    // two projects may share an id, whose key may be in another chunk
     for (const { created_at_us, deleted, ...row } of rows) {
-      if (asked.has(keyText(row))) found.push({ ...row, createdAtUs: created_at_us, deleted: deleted === 1 });
+      if (requested.has(keyText(row)))
+        found.push({ ...row, createdAtUs: created_at_us, deleted: deleted === 1 });
     }
   }
   return found;
 }
 
-/** Stores rows, their times first: a row whose time is unknown could be written twice. */
+/** Stores rows, their keys first: a row without a key could be written again at another time. Errors: `StorageError`. */
 export async function insertRows(engine: Engine, rows: readonly NewRow[]): Promise<void> {
   const times = rows.filter((row) => row.columns !== undefined);
   await engine.insert("feedback_keys", times.map(keyColumns), { name: "feedback_times_add" });

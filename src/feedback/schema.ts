@@ -9,7 +9,7 @@ const id = z
   .min(1)
   .max(512)
   .transform((text) => text.toWellFormed());
-/** A reference is stored as sent, whether or not its target exists. */
+/** Reference, stored as sent: its target does not have to exist. */
 const ref = z
   .string()
   .max(10_000)
@@ -66,7 +66,7 @@ const createShape = {
   trigger_ref: optionalText,
   queue_id: optionalText,
   wb_user_id: optionalText,
-  created_at: instantMicros.nullish().describe("For keys of scope admin. Default: now"),
+  created_at: instantMicros.nullish().describe("Requires the scope admin. Default: now"),
   ...scorerShape,
 };
 export const createBody = z.object(createShape).meta({ id: "FeedbackCreateReq" });

@@ -16,11 +16,11 @@ export interface NewRow extends FeedbackKey {
 
 export interface WritePlan {
   readonly rows: readonly NewRow[];
-  /** The time of each change's feedback, in the order of the changes. */
+  /** Time of each change's feedback in µs, in the order of the changes. */
   readonly createdAtUs: readonly number[];
 }
 
-/** The rows that a batch of changes writes, given the stored rows of their ids. The last change of an id wins. */
+/** Plans the rows of a batch of changes, given the stored rows of their ids. The last change of an id wins. */
 export function planWrite(
   changes: readonly FeedbackChange[],
   stored: readonly StoredRow[],
@@ -40,7 +40,7 @@ export function planWrite(
   return { rows: [...states.values()].flatMap((state) => rowsOf(state, version)), createdAtUs };
 }
 
-/** The state of one id while its changes are read. */
+/** State of an id while its changes are applied. */
 interface State {
   readonly stored: readonly StoredRow[];
   readonly liveUs: number | undefined;
@@ -62,8 +62,8 @@ function rowsOf({ stored, liveUs, change }: State, version: number): NewRow[] {
 }
 
 /**
- * Two replicas that store a new id at the same moment write it with two times. Deletes all rows of an id but one; every
- * replica keeps the same one.
+ * Plans the deletion of all but one row of each id; every replica keeps the same one. Two replicas that store a new id
+ * at the same moment write two rows, with two times.
  */
 export function planRepair(stored: readonly StoredRow[]): readonly NewRow[] {
   const live = stored.filter((row) => !row.deleted);

@@ -34,7 +34,7 @@ export function decompressBody(
   return body;
 }
 
-/** True for a zlib header; some servers send raw deflate instead. */
-function isZlib(compressed: Buffer): boolean {
+/** True for a zlib header; some senders omit it and use raw deflate. */
+export function isZlib(compressed: Buffer): boolean {
   return ((compressed[0] ?? 0) & 0x0f) === 8;
 }

@@ -1,7 +1,7 @@
 import type { CallEvent, ProjectEvent } from "../calls/events/call-event.ts";
 import type { CallWriter } from "../calls/write/call-writer.ts";
 
-/** Stores the accepted parts of each project in their order. Returns the traces of the parts. */
+/** Stores call events, in order within each project. Returns the trace id of each event. Errors: `StorageError`. */
 export async function writeAccepted(
   writer: CallWriter,
   accepted: readonly ProjectEvent[],

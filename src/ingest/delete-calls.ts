@@ -30,17 +30,14 @@ interface StoredRow extends TreeRow {
 
 const TRACES_PER_QUERY = 500;
 
-/**
- * Deletes calls and all their descendants; returns how many calls are gone. An id that is not known yet is deleted
- * when it comes.
- */
+/** Deletes calls and their descendants; returns the number deleted. A call that arrives later under such an id is deleted, too. */
 export async function deleteCalls(
   deps: DeleteDeps,
   project: Project,
   request: { ids: readonly string[]; deletedAt: EpochMicros },
 ): Promise<number> {
   const ids = [...new Set(request.ids)];
-  const since = await readGeneration(deps.engine, project);
+  const readAtGeneration = await readGeneration(deps.engine, project);
   const keyOf = await deps.traces.find(
     ids.map((id) => ({ project, id })),
     { fresh: true },
@@ -56,27 +53,27 @@ export async function deleteCalls(
   );
 
   let count = 0;
-  const doomed = new Set(ids);
+  const deletedIds = new Set(ids);
   for (const traceIds of chunksOf([...new Set(indexed.map(({ traceId }) => traceId))], TRACES_PER_QUERY)) {
     const stored = await deps.engine.rows<StoredRow>(
       sql`SELECT hour, trace_id, id, ifNull(parent_id, '') AS parent_id, CAST(${IS_VISIBLE}, 'Bool') AS is_live FROM calls FINAL
           PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, traceIds)}`,
       { name: "calls_tree", limits: "heavy", requireCurrent: true },
     );
-    const gone = withDescendants(
+    const deleted = withDescendants(
       stored.filter((call) => call.is_live),
-      doomed,
+      deletedIds,
     );
     const keys = [
-      ...gone.map((call) => ({ id: call.id, traceId: call.trace_id, hour: call.hour })),
+      ...deleted.map((call) => ({ id: call.id, traceId: call.trace_id, hour: call.hour })),
       ...notStoredYet(indexed, { traceIds, stored }),
     ];
     await deps.writer.write(
       project,
       keys.map(({ id, traceId, hour }) => deleteEvent(id, { traceId, hour }, request.deletedAt)),
-      since,
+      readAtGeneration,
     );
-    count += gone.length;
+    count += deleted.length;
   }
   return count;
 }
@@ -85,7 +82,7 @@ interface IndexedCall extends StorageKey {
   readonly id: string;
 }
 
-/** A place is noted before the call is there: these are on their way. */
+/** Selects calls whose storage keys are indexed, but whose rows are not stored yet: keys are indexed first. */
 function notStoredYet(
   indexed: readonly IndexedCall[],
   among: { readonly traceIds: readonly string[]; readonly stored: readonly TreeRow[] },
@@ -95,7 +92,7 @@ function notStoredYet(
   return indexed.filter(({ traceId, id }) => traceIds.has(traceId) && !stored.has(pairKey(traceId, id)));
 }
 
-/** The chosen calls and everything below them, within their traces; ends on cycles. */
+/** Selects calls and their descendants, within their traces; terminates on cycles. */
 export function withDescendants(calls: readonly TreeRow[], chosen: ReadonlySet<string>): readonly TreeRow[] {
   const children = new Map<string, TreeRow[]>();
   for (const call of calls) {

@@ -10,7 +10,7 @@ import {
 import { reportsInclusiveUsage } from "../calls/events/weave-producer.ts";
 import type { CompleteMessage, EndMessage, StartMessage } from "./schema.ts";
 
-/** `apiKey`: the id of the one that the message was sent with. */
+/** Converts a start message to a call event. `apiKey`: id of the API key that sent it. */
 export function fromStart(message: StartMessage, apiKey: string): CallEvent {
   return startEvent(toStart(message, apiKey));
 }

@@ -23,7 +23,7 @@ const end = {
 const durable = "A response of 200 means that the data is on disk.";
 const anyOrder = "Starts and ends may arrive in any order, repeatedly, and long after each other.";
 
-/** The routes by their operation ids. */
+/** Route schemas by operation id. */
 export const schemas = routeSchemas({
   startCall: {
     summary: "Start a call",
@@ -76,7 +76,7 @@ export const schemas = routeSchemas({
     response: { 200: emptyRes },
   },
   completeCalls: {
-    summary: "Whole calls",
+    summary: "Store complete calls",
     description: `Each item contains both the start and the end of a call. Without \`ended_at\`, the call is still running. Invalid items are rejected and listed in the response; the others are stored. ${durable}`,
     success: "The rejected items",
     example: {
@@ -101,9 +101,9 @@ export const schemas = routeSchemas({
   deleteCalls: {
     summary: "Delete calls and all their descendants",
     description:
-      "From then on, no response contains them. Their data is deleted from the disk in the background, which `GET /deletions/{id}` follows. " +
+      "Responses no longer contain them. Their data is deleted from disk in the background; `GET /deletions/{id}` reports the progress. " +
       "A call that arrives later under one of the ids is deleted, too.",
-    success: "The number of calls deleted, and the id of their erasure",
+    success: "The number of calls deleted, and the id of the deletion",
     example: {
       request: { project_id: "acme/demo", call_ids: [id] },
       response: { num_deleted: 1, deletion_id: "0123456789ab" },

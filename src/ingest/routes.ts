@@ -18,13 +18,13 @@ import { schemas } from "./route-schemas.ts";
 export interface IngestDeps extends DeleteDeps {
   readonly clock: Clock;
   readonly bodyLimitBytes: number;
-  /** Starts to erase the content of the project's deleted calls; returns the deletion's id. */
+  /** Starts erasing the content of the project's deleted calls; returns the deletion's id. */
   readonly requestErasure: (project: Project) => Promise<string>;
 }
 
 const config = { access: ingestAccess, largeBodies: true, tag: "calls" };
 
-/** Calls as the Weave SDKs send them. 2xx means durable. */
+/** Registers the routes that store calls, as the Weave SDKs send them. 2xx means durable. */
 export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { writer, bodyLimitBytes: bodyLimit } = deps;
@@ -89,7 +89,7 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
   });
 }
 
-/** Several messages in one request: a bad one is set aside and reported, the others are stored. */
+/** Registers the batch routes. Invalid messages are rejected and listed in the response; the others are stored. */
 async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { writer, bodyLimitBytes: bodyLimit } = deps;
@@ -137,14 +137,14 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
   );
 }
 
-/** The project of the path holds. Errors: validation, when the message names another. */
+/** Returns the project of the path. Errors: validation, if the message names another. */
 function projectOfPath(
   { entity, project }: z.output<typeof projectParams>,
   { project_id }: { readonly project_id?: string | null | undefined },
   loc: readonly string[],
 ): string {
-  const here = `${entity}/${project}`;
-  if (project_id == null || project_id === here) return here;
-  const msg = "Input should be the project of the path, or left out";
+  const ofPath = `${entity}/${project}`;
+  if (project_id == null || project_id === ofPath) return ofPath;
+  const msg = "Input should be the project of the path, or omitted";
   throw invalid([{ loc: [...loc, "project_id"], msg, type: "value_error" }]);
 }

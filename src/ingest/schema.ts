@@ -4,7 +4,7 @@ import { describedAs, instantMicros, projectId } from "../http/schemas/fields.ts
 import { emptyRes, itemError, rejectedItems } from "../http/schemas/response-schema.ts";
 import { isJsonObject, isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 
-/** An id as clients make them. Longer ones are a mistake. */
+/** Client-generated id. */
 const anyId = z
   .string()
   .max(512)
@@ -12,7 +12,7 @@ const anyId = z
 const id = anyId.pipe(z.string().min(1));
 /** Client-owned call id: messages cannot change calls recorded by the gateway. */
 const ownId = id.refine((text) => !isGatewayId(text), {
-  message: "Input should be the id of a call of your own: the gateway records this one",
+  message: "Input should not be the id of a call that the gateway records",
 });
 /** Absent leaves the stored value; null and '' clear it. */
 const optionalId = anyId.nullish();
@@ -35,12 +35,12 @@ const summary = objectPayload("JSON; `usage` contains the call's usage by LLM");
 
 const step = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullish();
 
-/** A call's start as the Weave SDKs send it; members that are not known are ignored. */
+/** A call's start as the Weave SDKs send it; unknown members are ignored. */
 const startShape = {
   project_id: projectId,
-  id: ownId.nullish().describe("Default: a new one"),
+  id: ownId.nullish().describe("Default: a new id"),
   trace_id: optionalId.describe("Default: a new trace"),
-  parent_id: optionalId.describe("The call directly above"),
+  parent_id: optionalId.describe("The id of the parent call"),
   op_name: z.string().max(10_000),
   display_name: optionalText,
   started_at: instantMicros,
@@ -49,7 +49,7 @@ const startShape = {
   wb_user_id: optionalId,
   wb_run_id: optionalId,
   wb_run_step: step,
-  attributes: objectPayload("JSON about the call"),
+  attributes: objectPayload("The attributes of the call: JSON by name"),
   inputs: objectPayload("The inputs of the call: JSON by name"),
 };
 const startSchema = z.object(startShape).meta({ id: "CallStart" });
@@ -68,7 +68,7 @@ const endShape = {
 const endSchema = z.object(endShape).meta({ id: "CallEnd" });
 export type EndMessage = z.output<typeof endSchema>;
 
-/** A whole call in one message; without `ended_at` it is one that still runs. */
+/** A complete call in one message; without `ended_at`, the call is still running. */
 export const completeSchema = z.object({
   ...startShape,
   id: ownId,
@@ -97,7 +97,7 @@ export const updateBody = z
   .object({
     project_id: projectId,
     call_id: id,
-    display_name: z.string().max(10_000).nullable().describe("null: the name of its operation"),
+    display_name: z.string().max(10_000).nullable().describe("null: removes the display name"),
   })
   .meta({ id: "CallUpdateReq" });
 export const deleteBody = z
@@ -116,7 +116,7 @@ export const completeBatchBody = z
   .meta({ id: "CallsCompleteReq" });
 
 export const startRes = z.object({ id: z.string(), trace_id: z.string() }).meta({ id: "CallStartRes" });
-/** Described, not used: a batch is answered with text. */
+/** OpenAPI only: the route serializes its response itself. */
 export const upsertBatchRes = z
   .object({
     res: z
@@ -128,8 +128,8 @@ export const upsertBatchRes = z
 export const completeBatchRes = z.object({ rejected: rejectedItems }).meta({ id: "CallsCompleteRes" });
 export const deleteRes = z
   .object({
-    num_deleted: z.int().min(0).describe("The calls and their descendants"),
-    deletion_id: z.string().describe("The progress: `GET /deletions/{id}`"),
+    num_deleted: z.int().min(0).describe("The number of deleted calls, descendants included"),
+    deletion_id: z.string().describe("For `GET /deletions/{id}`, which reports the progress"),
   })
   .meta({ id: "CallsDeleteRes" });
 

@@ -15,8 +15,8 @@ export interface CallsSelection {
 }
 
 /**
- * Range of the key of `calls` that can hold the selected calls: named traces, the storage keys of named calls, or everything;
- * each restricted by start and end hours. Source: docs/decisions/0012-time-ordered-storage.md.
+ * Range of the sorting key of `calls` that covers the selected calls: named traces, the storage keys of named calls, or the
+ * project; and the hours of their starts and ends. Source: docs/decisions/0012-time-ordered-storage.md.
  */
 export interface KeyRange extends TimeRange {
   readonly in: "traces" | "calls" | "project";
@@ -33,7 +33,7 @@ export function keyRangeOf({ filter, query, startedIn }: Omit<CallsSelection, "p
   return { in: "project", ids: [], ...times };
 }
 
-/** SQL predicate of the range. It can be used in PREWHERE, because all events of a call have one key. */
+/** SQL predicate for the selected calls. A PREWHERE can use it, because all events of a call have the same storage key. */
 export function inKeyRange(project: Project, range: KeyRange): Sql {
   const hours = inHoursOf(project, range);
   const named = inNamed(project, range);
@@ -44,21 +44,21 @@ export function inKeyRange(project: Project, range: KeyRange): Sql {
 function inNamed(project: Project, range: KeyRange): Sql | undefined {
   if (range.in === "traces") return inTraces(project, range.ids);
   if (range.in === "project") return undefined;
-  return sql`(hour, trace_id) IN (SELECT hour, trace_id ${noted(project, range.ids)})`;
+  return sql`(hour, trace_id) IN (SELECT hour, trace_id ${fromCallKeys(project, range.ids)})`;
 }
 
-/** Returns the traces of the selected calls if they are known without reading `calls`. */
+/** Returns the traces of the selected calls; `undefined` if only `calls` has them. */
 export function tracesOfRange(project: Project, range: KeyRange): Traces | undefined {
   if (range.in === "traces") return range.ids;
-  return range.in === "calls" ? sql`(SELECT trace_id ${noted(project, range.ids)})` : undefined;
+  return range.in === "calls" ? sql`(SELECT trace_id ${fromCallKeys(project, range.ids)})` : undefined;
 }
 
-/** Storage keys of some calls. */
-function noted(project: Project, callIds: readonly string[]): Sql {
+/** Prints the FROM clause for the storage keys of calls. */
+function fromCallKeys(project: Project, callIds: readonly string[]): Sql {
   return sql`FROM call_keys WHERE ${ofProject(project)} AND id IN ${param("Array(String)", callIds)}`;
 }
 
-/** SQL predicate of the hour buckets of calls with these start and end hours; undefined for unrestricted ones. */
+/** SQL predicate: hour buckets of calls that started and ended in these ranges; `undefined` for unlimited ranges. */
 export function inHoursOf(project: Project, { started, ended }: TimeRange): Sql | undefined {
   const requested = [
     { kind: "started", range: started },

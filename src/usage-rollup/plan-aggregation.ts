@@ -9,8 +9,8 @@ export interface SummingRequested extends Omit<OwnUsageQuery, "selection"> {
 }
 
 /**
- * Plans the sums over the records of `manifests`, cut at the bounds of the window and its buckets and at price changes. Uses
- * 15-minute intervals unless a cut falls inside one. `undefined`: too many price changes.
+ * Plans the sums over the records of `manifests`, by the intervals between bounds of the window, of its buckets, and price
+ * changes. Uses 15-minute records unless a bound falls inside one. Returns `undefined` for too many price changes.
  */
 export function planAggregation(
   { selection, window, buckets, query, book }: SummingRequested,
@@ -25,12 +25,12 @@ export function planAggregation(
     book === undefined ? NO_PRICES : priceBreakpoints(book, served, { fromUs: firstUs, toUs: lastUs });
   if (prices === undefined) return undefined;
   const all = [window.startUs, window.endUs, ...buckets.startsUs, ...prices.instantsUs];
-  const cuts = [...new Set(all)].filter((cut) => cut > firstUs && cut <= lastUs).sort((a, b) => a - b);
-  const isSplit = splitsInterval(cuts);
+  const bounds = [...new Set(all)].filter((at) => at > firstUs && at <= lastUs).sort((a, b) => a - b);
+  const isSplit = splitsInterval(bounds);
   const summing = {
     project: selection.project,
     query,
-    cutsUs: [firstUs, ...cuts],
+    intervalStartsUs: [firstUs, ...bounds],
     prices,
     withUnits: served.some(({ hasUnits }) => hasUnits),
   };
@@ -40,13 +40,13 @@ export function planAggregation(
   ].filter((plan) => plan.manifests.length > 0);
 }
 
-/** True if a cut falls inside a 15-minute interval in which calls of the manifest started. */
+/** True if a bound falls inside a 15-minute interval in which calls of the manifest started. */
 export function splitsInterval(
-  cutsUs: readonly number[],
+  boundsUs: readonly number[],
 ): (manifest: Pick<RollupManifest, "first_started_at_us" | "last_started_at_us">) => boolean {
-  const unaligned = cutsUs.filter((cut) => cut % FIFTEEN_MINUTES_US !== 0);
+  const unaligned = boundsUs.filter((bound) => bound % FIFTEEN_MINUTES_US !== 0);
   return ({ first_started_at_us, last_started_at_us }) => {
     const fromUs = Math.floor(first_started_at_us / FIFTEEN_MINUTES_US) * FIFTEEN_MINUTES_US;
-    return unaligned.some((cut) => cut > fromUs && cut <= last_started_at_us);
+    return unaligned.some((bound) => bound > fromUs && bound <= last_started_at_us);
   };
 }

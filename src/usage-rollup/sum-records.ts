@@ -19,10 +19,10 @@ export interface AggregationPlan {
   readonly manifests: readonly RollupManifest[];
   readonly query: RollupQuery;
   /** Starts of the intervals, in microseconds since the epoch, ascending; the first one includes earlier calls. */
-  readonly cutsUs: readonly number[];
+  readonly intervalStartsUs: readonly number[];
   readonly prices: PriceBreakpoints;
   readonly withUnits: boolean;
-  /** True if no cut falls inside a 15-minute interval, so the 15-minute projection can serve the sum. */
+  /** True if no interval starts within 15 aligned minutes, so the 15-minute projection can serve the sum. */
   readonly by15Minutes: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface Sums {
   readonly prices: PriceBreakpoints;
 }
 
-/** `atUs` of records that the condition excludes; earlier than every cut. */
+/** `atUs` of records that the condition excludes; earlier than every interval. */
 const OUTSIDE = Number.MIN_SAFE_INTEGER;
 export const FIFTEEN_MINUTES_US = 900_000_000;
 
@@ -78,7 +78,7 @@ function statementOf({
   project,
   manifests,
   query,
-  cutsUs,
+  intervalStartsUs,
   prices,
   withUnits,
   by15Minutes,
@@ -89,7 +89,7 @@ function statementOf({
   const at = trusted(
     by15Minutes ? `intDiv(started_at_us, ${FIFTEEN_MINUTES_US}) * ${FIFTEEN_MINUTES_US}` : "started_at_us",
   );
-  const begin = sql`roundDown(${at}, ${param("Array(Int64)", cutsUs)})`;
+  const begin = sql`roundDown(${at}, ${param("Array(Int64)", intervalStartsUs)})`;
   const ended = trusted(`latency_ms != ${NO_LATENCY}`);
   const sums = [
     sql`count()`,

@@ -14,10 +14,10 @@ export const LOOKS: readonly Look[] = [
   { size: "wide", theme: "dark" },
   { size: "wide", theme: "light" },
 ];
-/** Where pictures of all that is looked at are put; undefined: nowhere. */
+/** Directory of screenshots; `undefined`: none are taken. */
 const PICTURES = process.env["PAGE_PICTURES"];
 
-/** What axe says against what is drawn. */
+/** Returns axe's violations on the page. */
 async function findings(page: Page): Promise<readonly string[]> {
   if (await page.evaluate(() => !("axe" in globalThis))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() =>

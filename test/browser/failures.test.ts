@@ -52,7 +52,7 @@ const HOSTILE = [
   }),
 ];
 
-describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things go wrong", () => {
+describe.skipIf(chromiumPath === undefined)("the web UI in Chromium, during failures", () => {
   beforeAll(async () => {
     test = await startPage({
       wrapEngine: (engine) => faultyEngine(engine, () => (isAway ? "refused" : "done")),
@@ -68,7 +68,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
   });
   afterAll(() => test.close());
 
-  it("shows hostile names and payloads as the text that they are, wherever they stand", async () => {
+  it("shows hostile names and payloads as text, in every view", async () => {
     const page = await test.open(`/${PROJECT}/traces`);
     await page.getByText(SCRIPT).first().waitFor();
     for (const id of ["root", "turned", "long", "__proto__", "deep"]) {
@@ -93,7 +93,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     await page.context().close();
   });
 
-  it("says that the store is away, and shows the numbers once it is back", async () => {
+  it("reports that the store is unavailable, and shows the numbers once it is back", async () => {
     isAway = true;
     const page = await test.open(`/${PROJECT}/trace/hostile`, { noisy: true });
     try {
@@ -108,7 +108,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     await page.context().close();
   });
 
-  it("keeps what is shown while the service is away, says since when, and comes back by itself", async () => {
+  it("keeps its content while the service is unavailable, shows since when, and recovers by itself", async () => {
     const page = await test.open(`/${PROJECT}/traces`, { noisy: true });
     await page.locator(".answer .sum").waitFor();
     await untilIdle(page);
@@ -126,7 +126,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     await page.context().close();
   });
 
-  it("asks for another key when this one is revoked, and comes back to what was seen", async () => {
+  it("asks for another key if this one is revoked, and returns to the same view", async () => {
     const made = (
       await test.post("/api-keys", { name: "ana", scopes: ["read"], projects: [PROJECT] })
     ).json();
@@ -152,7 +152,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
   it.each([
     { cutPath: "/trace/calls", rows: 0, costs: 0 },
     { cutPath: "/trace/usage", rows: HOSTILE.length, costs: HOSTILE.length },
-  ])("shows nothing of an answer of $cutPath that breaks off", async ({ cutPath, rows, costs }) => {
+  ])("shows nothing of a truncated response of $cutPath", async ({ cutPath, rows, costs }) => {
     const cut = await cutting(test.url, cutPath);
     const context = await test.browser.newContext();
     const page = await context.newPage();
@@ -168,7 +168,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     await cut.close();
   });
 
-  it("starts its own worker and no other script, whatever a policy is asked for", async () => {
+  it("starts its own worker and no other script, under a strict Trusted Types policy", async () => {
     const page = await test.open(`/${PROJECT}/trace/hostile`, { noisy: true });
     await untilIdle(page);
     const refused = await page.evaluate(() => {

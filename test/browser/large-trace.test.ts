@@ -45,7 +45,7 @@ describe.skipIf(chromiumPath === undefined)(`a trace of ${CALLS} calls in Chromi
   });
   afterAll(() => test.close());
 
-  it("is shown whole: every call can be reached, and few rows are in the document", async () => {
+  it("is shown completely: every call can be reached, and few rows are in the document", async () => {
     const page = await test.open(`/${PROJECT}/trace/large?groups=open`);
     const list = page.locator(".rows.tree");
     // what made the bill is known when all of it is
@@ -67,7 +67,7 @@ describe.skipIf(chromiumPath === undefined)(`a trace of ${CALLS} calls in Chromi
     await page.context().close();
   });
 
-  it("draws no row anew that stays in sight, and keeps few in the document from end to end", async () => {
+  it("does not redraw visible rows, and keeps few in the document from start to end", async () => {
     const page = await test.open(`/${PROJECT}/trace/large?groups=open`);
     await page.locator(".tree .body .row .cost .figure").first().waitFor();
     await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
@@ -76,7 +76,7 @@ describe.skipIf(chromiumPath === undefined)(`a trace of ${CALLS} calls in Chromi
     await page.context().close();
   });
 
-  it("tells how far it has got, and can be stopped", async () => {
+  it("shows its progress, and can be cancelled", async () => {
     const page = await test.open(`/${PROJECT}/traces`);
     await page.locator(".traces .body .row").first().waitFor();
     await page.route("**/trace/calls", (route) => new Promise(() => void route));

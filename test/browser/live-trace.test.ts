@@ -37,7 +37,7 @@ interface Seen {
   readonly isActive: boolean;
 }
 
-/** Where on the screen the row of a call is. */
+/** Returns the position of a call's row on the screen. */
 function placeOf(page: Page, id: string): Promise<Seen | null> {
   return page.evaluate((id) => {
     const row = document.querySelector(`[data-call="${id}"]`)?.closest(".row");
@@ -59,7 +59,7 @@ function tokensOf(page: Page, id: string): Promise<number> {
     .then((text) => numberOf(text));
 }
 
-describe.skipIf(chromiumPath === undefined)("a trace that goes on while somebody looks at it", () => {
+describe.skipIf(chromiumPath === undefined)("a running trace in the web UI", () => {
   beforeAll(async () => {
     test = await startPage();
     const steps = Array.from({ length: 60 }, (_, step) => `step-${step}`);
@@ -77,7 +77,7 @@ describe.skipIf(chromiumPath === undefined)("a trace that goes on while somebody
   });
   afterAll(() => test.close());
 
-  it("shows what ended, what it used and what began, and keeps what is opened, chosen, folded and in sight", async () => {
+  it("shows ended calls, their usage and new calls, and keeps the expanded, selected, folded and visible rows", async () => {
     const page = await test.open(`/${PROJECT}/trace/run?call=model&tab=output`);
     await untilIdle(page);
     const details = page.locator(".details");

@@ -59,7 +59,7 @@ function totalOf(usage: Usage): { tokens: number; usd: number } {
   };
 }
 
-describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", () => {
+describe.skipIf(chromiumPath === undefined)("numbers of the web UI in Chromium", () => {
   beforeAll(async () => {
     test = await startPage();
     const stored = await test.post(`/v2/${PROJECT}/calls/complete`, { batch: SHARED });
@@ -77,7 +77,7 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
       })
     ).json().call_usage;
 
-  it("are those of the routes where several calls tell of one completion, of groups as well", async () => {
+  it("equal those of the API if several calls report one completion, also for groups", async () => {
     const [usage, own] = [await usageOf({}), await usageOf({ own_only: true })];
     const page = await test.open(`/${PROJECT}/trace/shared?groups=open`);
     const rows = await allRows(page);
@@ -106,7 +106,7 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
     await page.context().close();
   });
 
-  it("of the window, of a trace and over time are one", async () => {
+  it("of the window, of a trace and over time are equal", async () => {
     const { usd } = totalOf((await usageOf({}))["root"]!);
     for (const place of [
       "traces",
@@ -125,7 +125,7 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
     }
   });
 
-  it("of a receipt say what is billed beside the list price, once a factor is set", async () => {
+  it("of a receipt include the billed cost once a factor is set", async () => {
     const place = `/${PROJECT}/trace/shared?groups=open&call=root&tab=receipt`;
     const page = await test.open(place);
     await page.locator(".receipt table").waitFor();
@@ -147,7 +147,7 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
     await page.context().close();
   });
 
-  it("of traces come page by page as somebody scrolls, and all of them for a file", async () => {
+  it("of traces are loaded page by page while scrolling, and completely for a file", async () => {
     const [project, count] = ["acme/many", 120];
     const began = Date.now() - 600_000;
     const batch = Array.from({ length: count }, (_, at) =>

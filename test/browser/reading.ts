@@ -25,7 +25,7 @@ export async function show(page: Page, place: string): Promise<void> {
 
 export interface Cell {
   readonly text: string;
-  /** What the hover says: every digit. */
+  /** Tooltip, with all digits. */
   readonly title: string;
 }
 export type Row = Readonly<Record<string, Cell>> & { readonly id: Cell };
@@ -89,7 +89,7 @@ export async function cellOf(place: Locator): Promise<Cell> {
   return { text: await place.innerText(), title: title ?? "" };
 }
 
-/** Of each table its rows: what they are called, and their cells. */
+/** Reads the rows of each table: name and cells. */
 export function readTables(): { name: string; cells: Cell[] }[][] {
   return [...document.querySelectorAll("table")].map((table) =>
     [...table.querySelectorAll("tbody tr, tfoot tr")].map((row) => ({

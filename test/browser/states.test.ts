@@ -29,9 +29,9 @@ let isAway = false;
 interface State {
   readonly name: string;
   readonly place: string;
-  /** What it says when it is there. */
+  /** Text that is shown in this state. */
   readonly says: string;
-  /** What becomes of requests. */
+  /** Replaces the responses to requests. */
   readonly fate?: { readonly path: string; readonly of: (route: Route) => Promise<void> };
   readonly isAway?: boolean;
 }

@@ -7,7 +7,7 @@ import { allRows, cellOf, untilIdle, show } from "./reading.ts";
 
 let test: TestPage;
 
-/** What the traces of the list are called. */
+/** Returns the names of the listed traces. */
 async function namesOf(page: Page): Promise<readonly string[]> {
   return (await allRows(page)).map((row) => row["name"]!.text.trim());
 }
@@ -19,7 +19,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
   expect(await page.evaluate(isThere, name)).toBe(true);
 }
 
-describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () => {
+describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () => {
   let page: Page;
   beforeAll(async () => {
     test = await startPage();
@@ -28,7 +28,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
   });
   afterAll(() => test.close());
 
-  it("filters traces by what becomes a query, which stands in the address", async () => {
+  it("filters traces by a query in the address", async () => {
     await show(page, `/${PROJECT}/traces`);
     await page.getByLabel("Search traces").fill("op:refund_agent.run");
     await page.keyboard.press("Enter");
@@ -40,7 +40,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     await again.context().close();
   });
 
-  it("is walked, folded, searched and read with the keyboard alone", async () => {
+  it("supports navigation, folding, search and reading by keyboard", async () => {
     const page = await test.open(`/${PROJECT}/traces?sort=cost`);
     await untilIdle(page);
     const active = page.locator(".rows .row.active");
@@ -80,7 +80,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     await page.context().close();
   });
 
-  it("copies every digit of the figures that somebody selects, and shows them as before", async () => {
+  it("copies every digit of selected numbers, and shows them as before", async () => {
     const opened = await test.open(`/${PROJECT}/usage`, {
       permissions: ["clipboard-read", "clipboard-write"],
     });
@@ -100,7 +100,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     await opened.context().close();
   });
 
-  it("is printed in the colours of paper, whatever the theme", async () => {
+  it("is printed in light colours, in any theme", async () => {
     const opened = await test.open(`/${PROJECT}/usage`, { colorScheme: "dark" });
     await untilIdle(opened);
     const inkOf = (): Promise<string> => opened.evaluate(() => getComputedStyle(document.body).color);
@@ -120,7 +120,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
       session: Object.values(sessionStorage),
     }));
 
-  it("keeps the key for the session and the tabs of this page, out of the address and out of what stays", async () => {
+  it("keeps the key for the session and tabs of this page, not in the address or in storage", async () => {
     const page = await test.open(`/${PROJECT}/traces`);
     await untilIdle(page);
     expect(page.url()).not.toContain(ROOT_KEY);
@@ -140,7 +140,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     await page.context().close();
   });
 
-  it("keeps the key on this device if somebody wishes so, until they sign out", async () => {
+  it("keeps the key on this device on request, until sign-out", async () => {
     const page = await test.open(`/${PROJECT}/traces`, { key: null });
     await page.getByLabel("API key").fill(ROOT_KEY);
     await page.getByLabel("Keep on this device").check();
@@ -154,7 +154,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     await page.context().close();
   });
 
-  it("refuses what cannot be a key where it is typed, and asks before a link replaces one", async () => {
+  it("rejects an invalid key on input, and asks before a link replaces one", async () => {
     const page = await test.open("/", { key: null });
     await page.getByLabel("API key").fill("st_é");
     await page.getByText("“é” cannot be part of a key").waitFor();
@@ -178,7 +178,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     await page.context().close();
   });
 
-  it("says what a price adds, and sums have it once it is set", async () => {
+  it("shows what a price adds, and sums include it once it is set", async () => {
     const page = await test.open(`/${PROJECT}/settings?model=acme-contracts-7b`);
     await page.getByLabel("Input", { exact: true }).fill("2");
     await page.getByLabel("Output", { exact: true }).fill("8");
@@ -190,7 +190,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     await page.context().close();
   });
 
-  it("makes a key for a colleague, who signs in with it", async () => {
+  it("creates a key for a colleague, who signs in with it", async () => {
     const page = await test.open(`/${PROJECT}/settings`);
     await page.locator('button:text-is("New key")').click();
     await page.getByLabel("Name").fill("ana");
@@ -202,7 +202,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     await colleague.context().close();
   });
 
-  it("/docs loads nothing from elsewhere", async () => {
+  it("/docs loads nothing from other hosts", async () => {
     const page = await test.open("/", { key: null });
     const asked: string[] = [];
     page.on("request", (request) => asked.push(request.url()));

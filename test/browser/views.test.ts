@@ -80,7 +80,7 @@ function traceIdOf(row: Row): string {
   return /trace\/([^?]+)/.exec(decodeURIComponent(row.id.title))![1]!;
 }
 
-describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
+describe.skipIf(chromiumPath === undefined)("the web UI in Chromium", () => {
   beforeAll(async () => {
     test = await startPage();
     await loadSamples(test.app, ROOT_KEY);
@@ -106,7 +106,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
   };
 
   describe("traces", () => {
-    it("have the cost and the tokens that the route says, each and in all", async () => {
+    it("have the cost and the tokens of the API, each and in total", async () => {
       const usage = await usageOf({ trace_roots_only: true });
       await show(page, `/${PROJECT}/traces?sort=cost`);
       const rows = await allRows(page);
@@ -131,7 +131,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
       );
     });
 
-    it("have as many calls and failures as were sent, of whole traces", async () => {
+    it("have as many calls and failures as sent, of whole traces", async () => {
       const sent = await callsOf();
       await show(page, `/${PROJECT}/traces?sort=tokens`);
       const rows = await allRows(page);
@@ -146,7 +146,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
 
   describe("a trace", () => {
     it.each(["support-1", "contract-1", "refund-1", "research-1"])(
-      "%s has on every row the total that the route says, and own parts that add up to it",
+      "%s has on every row the total of the API, and own costs that sum to it",
       async (traceId) => {
         const usage = await usageOf({ trace_ids: [traceId] });
         const own = await usageOf({ trace_ids: [traceId] }, { own_only: true });
@@ -177,7 +177,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
     );
 
     it.each(["support-1-agent", "contract-1-long"])(
-      "has a receipt of %s whose lines sum up to what its row says",
+      "has a receipt of %s whose lines sum to its row",
       async (id) => {
         await show(page, `/${PROJECT}/trace/${id.split("-").slice(0, 2).join("-")}?call=${id}&tab=receipt`);
         const row = (await allRows(page)).find((one) => one.id.title === id)!;
@@ -198,7 +198,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
     { by: ["llm", "attributes.tenant"] },
     { by: ["status", "op_name", "llm", "api_key"] },
   ])("usage by $by", ({ by }) => {
-    it("has the numbers that the route says, for every group, every bucket and in all", async () => {
+    it("has the numbers of the API, for every group, every bucket and in total", async () => {
       const zone = "Asia/Kathmandu";
       await show(page, `/${PROJECT}/usage?group=${by.join()}&zone=${zone}&window=${from}..${until}`);
       const stats = (
@@ -230,7 +230,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
     { path: "passed", value_type: "boolean", aggregations: ["count_true", "count_false"] },
     { path: "label", value_type: "categorical", aggregations: ["count"] },
   ] as const)("feedback at $path", ({ path, value_type, aggregations }) => {
-    it("has the numbers that the route says, for every bucket and in all", async () => {
+    it("has the numbers of the API, for every bucket and in total", async () => {
       const zone = "Europe/Berlin";
       await show(page, `/${PROJECT}/feedback?path=${path}&zone=${zone}&window=${from}..${until}`);
       const { buckets, window_stats } = (

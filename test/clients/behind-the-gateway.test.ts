@@ -72,7 +72,7 @@ async function setPrices(project_id: string): Promise<void> {
 const CLIENTS = ["ai-sdk", "opentelemetry", "openllmetry", "stacked"];
 
 describe("an instrumented client", () => {
-  it.each(CLIENTS)("%s through the gateway uses and costs what the provider served", async (client) => {
+  it.each(CLIENTS)("%s through the gateway has the usage and costs of the provider", async (client) => {
     const project = `gateway/${client}`;
     const { told, served } = await run({ program: "instrumented.ts", client, project, throughGateway: true });
     expect(told).toEqual(served);
@@ -85,23 +85,26 @@ describe("an instrumented client", () => {
     ["opentelemetry", ["forest-1", "forest-2"]],
     ["openllmetry", ["forest-1"]], // it tells no usage of streams
     ["stacked", ["forest-1"]],
-  ])("%s alone uses what the provider served, as far as it sends it", async (client, models) => {
-    const project = `alone/${client}`;
-    const { told, served } = await run({
-      program: "instrumented.ts",
-      client,
-      project,
-      throughGateway: false,
-    });
-    const llms = models.map((model) => `${model}-2026-11-01`);
-    expect(Object.keys(told).toSorted()).toEqual(llms);
-    for (const llm of llms) {
-      const { requests, prompt_tokens, completion_tokens, total_tokens } = served[llm]!;
-      expect(told[llm]).toMatchObject({ requests, prompt_tokens, completion_tokens, total_tokens });
-    }
-  });
+  ])(
+    "%s without the gateway has the usage of the provider, as far as it sends it",
+    async (client, models) => {
+      const project = `alone/${client}`;
+      const { told, served } = await run({
+        program: "instrumented.ts",
+        client,
+        project,
+        throughGateway: false,
+      });
+      const llms = models.map((model) => `${model}-2026-11-01`);
+      expect(Object.keys(told).toSorted()).toEqual(llms);
+      for (const llm of llms) {
+        const { requests, prompt_tokens, completion_tokens, total_tokens } = served[llm]!;
+        expect(told[llm]).toMatchObject({ requests, prompt_tokens, completion_tokens, total_tokens });
+      }
+    },
+  );
 
-  it("weave through the gateway, whose call stands beside the client's, uses and costs what the provider served", async () => {
+  it("weave through the gateway, with a call by each, has the usage and costs of the provider", async () => {
     const project = "gateway/weave";
     const { told, served } = await run({
       program: "weave-gateway.ts",

@@ -132,7 +132,7 @@ describe("@anthropic-ai/sdk", () => {
   };
   const opName = "anthropic.messages.create";
 
-  it("creates a message, and its key goes no further", async () => {
+  it("creates a message, and its key is not relayed", async () => {
     const project = newProject();
     const answer = await client({ defaultHeaders: { "x-sumtree-project": project } }).messages.create(asked);
     expect(answer.content).toEqual([{ type: "text", text: TEXT }]);
@@ -154,7 +154,7 @@ describe("@anthropic-ai/sdk", () => {
     });
   });
 
-  it("pays with its own sign-in, which passes untouched", async () => {
+  it("uses its own login, which is relayed unchanged", async () => {
     const project = newProject();
     const defaultHeaders = { "x-sumtree-key": ROOT_KEY, "x-sumtree-project": project };
     const own = client({ apiKey: null, authToken: "sk-ant-oat01-own", defaultHeaders });
@@ -165,7 +165,7 @@ describe("@anthropic-ai/sdk", () => {
     expect(JSON.stringify(headers)).not.toContain(ROOT_KEY);
   });
 
-  it("understands our own errors", async () => {
+  it("parses our own errors", async () => {
     await expect(client({ apiKey: "wrong" }).messages.create(asked)).rejects.toBeInstanceOf(
       Anthropic.AuthenticationError,
     );

@@ -14,7 +14,7 @@ const noUsageOfStreams: Sent = (served) => [served.streamed === true ? { ...serv
 const noStreamsOfAnthropic: Sent = (served) =>
   "input_tokens" in served.usage ? noStreams(served) : [served];
 
-/** What some recordings lack, because the package never sends it (docs/clients.md). All others lack nothing. */
+/** Usage that some recordings lack, because the package never sends it (docs/clients.md). */
 const LACKING: Readonly<Record<string, readonly Sent[]>> = {
   "autogen-agents": [noCache, noUsageOfStreams],
   "llama-index-openinference": [modelAsked],
@@ -24,7 +24,7 @@ const LACKING: Readonly<Record<string, readonly Sent[]>> = {
   "semantic-kernel-chat": [modelAsked, noCache],
 };
 
-/** What a package sends of what was served. */
+/** Returns the part of the served usage that a package sends. */
 export function sentOf(recording: string, served: readonly Served[]): readonly Served[] {
   const lacking = LACKING[recording] ?? [];
   return lacking.reduce<readonly Served[]>((left, sent) => left.flatMap(sent), served);

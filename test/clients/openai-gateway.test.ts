@@ -53,7 +53,7 @@ describe.each(majors)("openai %s", (major, Client, Cursor) => {
     return text;
   };
 
-  it("completes, streamed and not, with and without a slash at the end of its base URL", async () => {
+  it("completes, streamed or not, with and without a slash at the end of its base URL", async () => {
     for (const baseURL of [test.baseUrl, `${test.baseUrl}/`]) {
       const whole = await client({ baseURL }).chat.completions.create(chat);
       const streamed = await textOf(
@@ -114,7 +114,7 @@ describe.each(majors)("openai %s", (major, Client, Cursor) => {
     }
   });
 
-  it("reads our 401, 403, 413 and 422", async () => {
+  it("parses our 401, 403, 413 and 422", async () => {
     const anonymous = new Client({ apiKey: "nobody", baseURL: test.baseUrl, maxRetries: 0 });
     await expect(anonymous.chat.completions.create(chat)).rejects.toMatchObject({
       status: 401,
@@ -178,13 +178,13 @@ describe.each(majors)("openai %s", (major, Client, Cursor) => {
     await expect(read()).rejects.toMatchObject({ code: 400, type: "BadRequestError" });
   });
 
-  it("ends when the upstream lingers after the end marker", async () => {
+  it("ends if the upstream stays open after the end marker", async () => {
     test.upstream.fail({ kind: "bytes", chunks: [chunk("a"), DONE], ending: "hang" });
     expect(await read()).toBe("a");
     await until(() => test.upstream.open() === 0);
   });
 
-  it("cancels the upstream when it leaves its loop, or aborts before the first byte", async () => {
+  it("cancels the upstream request if it leaves its loop, or aborts before the first byte", async () => {
     const slow = { ...chat, max_tokens: 1000, vllm_xargs: { delay_ms: 20 }, stream: true as const };
     for await (const _part of await client().chat.completions.create(slow)) break;
     expect(await test.upstream.seen[0]!.left).toBe(true);
@@ -200,7 +200,7 @@ describe.each(majors)("openai %s", (major, Client, Cursor) => {
     expect(await test.upstream.seen[0]!.left).toBe(true);
   });
 
-  it("makes as many attempts as it would without the gateway, and no more", async () => {
+  it("makes as many attempts as without the gateway", async () => {
     const down: Fault = {
       kind: "answer",
       status: 500,
@@ -232,7 +232,7 @@ describe.each(majors)("openai %s", (major, Client, Cursor) => {
     expect(test.upstream.seen).toHaveLength(1);
   });
 
-  it("heeds the upstream's advice on when and whether to try again", async () => {
+  it("follows the upstream's retry advice", async () => {
     const busy = (headers: Record<string, string>): Fault => ({
       kind: "answer",
       status: 429,
@@ -252,7 +252,7 @@ describe.each(majors)("openai %s", (major, Client, Cursor) => {
     expect([test.upstream.seen.length, performance.now() - began > 900]).toEqual([2, true]);
   });
 
-  it("walks pages, an empty one too", async () => {
+  it("iterates pages, an empty one too", async () => {
     const created = (await client().post("/preview/models", {
       body: { entity: null, project: "p", name: `pages-${major}`, base_model: "b", return_existing: true },
     })) as { id: string };
@@ -291,7 +291,7 @@ describe.each(majors)("openai %s", (major, Client, Cursor) => {
   });
 });
 
-describe("a training client's loop", () => {
+describe("the loop of a training client", () => {
   let upstream: ReferenceUpstream;
   let slow: SecondApp;
   beforeAll(async () => {
@@ -310,7 +310,7 @@ describe("a training client's loop", () => {
     readonly data: Readonly<Record<string, unknown>>;
   }
 
-  /** What ART does: polls with a cursor that does not move over `training_started`. */
+  /** Polls as ART does, with a cursor that does not move over `training_started`. */
   async function train(modelId: string): Promise<{ steps: number; starts: number }> {
     const job = (await client.post("/preview/training-jobs", {
       body: { model_id: modelId, trajectory_groups: [{}, {}, {}, {}] },
@@ -336,7 +336,7 @@ describe("a training client's loop", () => {
     }
   }
 
-  it("sees a job start, again and again, step and end, and its new checkpoint", async () => {
+  it("sees a job start, restart, step and end, and its new checkpoint", async () => {
     const model = (await client.post("/preview/models", {
       body: { project: "p", name: "agent", base_model: "b" },
     })) as { id: string };

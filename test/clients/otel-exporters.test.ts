@@ -88,7 +88,7 @@ const headers = () => ({ Authorization: authorization() });
 const idOf = (span: Span | undefined) => span!.spanContext().spanId;
 
 describe.each(Object.entries(EXPORTERS))("the %s exporter", (_, exporter) => {
-  it("delivers a trace whose usage is true at every level", async () => {
+  it("delivers a trace with correct usage at every level", async () => {
     const { provider, spans } = runAgent(exporter({ headers: headers() }));
     await provider.shutdown();
     const traceId = spans["first"]!.spanContext().traceId;
@@ -110,13 +110,13 @@ describe.each(Object.entries(EXPORTERS))("the %s exporter", (_, exporter) => {
 });
 
 describe("an exporter", () => {
-  it("may carry its key as wandb-api-key", async () => {
+  it("can send its key as wandb-api-key", async () => {
     const { provider, spans } = runAgent(EXPORTERS.proto({ headers: { "wandb-api-key": ROOT_KEY } }));
     await provider.shutdown();
     expect(Object.keys(await totals(spans["first"]!.spanContext().traceId))).toHaveLength(4);
   });
 
-  it("may be set up by its environment alone", async () => {
+  it("can be configured by its environment only", async () => {
     const environment = {
       OTEL_EXPORTER_OTLP_ENDPOINT: `${url}/otel`,
       OTEL_EXPORTER_OTLP_HEADERS: `wandb-api-key=${ROOT_KEY},x-project-id=acme/exporters`,
@@ -128,7 +128,7 @@ describe("an exporter", () => {
     expect(Object.keys(await totals(spans["first"]!.spanContext().traceId))).toHaveLength(4);
   });
 
-  it("loses nothing when the store is away while it sends, and sends again", async () => {
+  it("loses nothing if the store is unavailable during exports, and retries", async () => {
     const before = await count503(test.app);
     storeIsAway = true;
     const { provider, spans } = runAgent(EXPORTERS.proto({ headers: headers(), timeoutMillis: 60_000 }));

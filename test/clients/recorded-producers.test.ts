@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const project_id = "acme/recorded";
-/** What the mock provider answered, in the provider's own words. */
+/** Usage of the mock provider, in the provider's format. */
 const OPENAI = {
   prompt_tokens: 420,
   completion_tokens: 37,
@@ -74,7 +74,7 @@ it.each([
   ["voltagent", times(2, "gpt-4o", CACHE_READ_ONLY)],
   ["strands", times(3, "gpt-4o", CACHE_READ_ONLY)],
   ["google-adk", times(1, "gemini-2.5-flash", { prompt_tokens: 420, completion_tokens: 32 })],
-])("the recorded traces of %s use and cost what the provider answered", async (name, answers) => {
+])("the recorded traces of %s have the usage and costs of the provider", async (name, answers) => {
   const request = recorded(name);
   const sent = await test.post("/otel/v1/traces", request);
   expect([sent.status, sent.text]).toEqual([200, "{}"]);

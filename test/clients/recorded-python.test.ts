@@ -15,7 +15,7 @@ const DIR = join(import.meta.dirname, "../fixtures/otlp/python");
 const project_id = "acme/recorded";
 
 interface Recording {
-  /** What the provider answered, in its own words. */
+  /** Responses of the provider, in its format. */
   readonly served: readonly { readonly model: string; readonly usage: Readonly<Record<string, unknown>> }[];
   readonly request: {
     readonly resourceSpans: readonly {
@@ -42,7 +42,7 @@ const COSTS = [
   "cache_creation_input_tokens_total_cost",
 ];
 
-/** What all answers have in common: the costs, which no count can be wrong without. */
+/** Selects the costs, which are wrong if any count is. */
 const pick = (total: Total): Total =>
   Object.fromEntries(COSTS.map((name) => [name, Number((total[name] ?? Number.NaN).toFixed(12))]));
 
@@ -60,7 +60,7 @@ async function receiptTotal({ spanId, traceId }: Span): Promise<Total> {
 }
 
 it.each(readdirSync(DIR).map((file) => file.replace(".json", "")))(
-  "%s: usage and costs are what the provider served, in every answer",
+  "%s: usage and costs are those of the provider, in every response",
   async (name) => {
     const { served, request } = JSON.parse(readFileSync(join(DIR, `${name}.json`), "utf8")) as Recording;
     const sent = await test.post("/otel/v1/traces", request);

@@ -35,7 +35,7 @@ describe.each(RECORDED)("the recorded trace of %s", (name) => {
   const request = recorded(name);
   const spans = spansOf(request);
 
-  it("has its true usage at every level, also when it is sent twice", async () => {
+  it("has correct usage at every level, also if it is sent twice", async () => {
     for (let sent = 0; sent < 2; sent++) {
       const answer = await test.post("/otel/v1/traces", request);
       expect([answer.status, answer.text]).toEqual([200, "{}"]);
@@ -67,7 +67,7 @@ async function callsOf(name: string): Promise<StoredCall[]> {
 
 const ask = [{ role: "user", content: [{ type: "text", text: "weather in Berlin?" }] }];
 
-describe("what is stored of the recorded trace of", () => {
+describe("the stored calls of the recorded trace of", () => {
   it.each([
     [
       "ai-sdk-4",

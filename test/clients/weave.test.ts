@@ -38,7 +38,7 @@ interface StoredCall {
 
 const nameOf = (call: StoredCall) => /op\/([^:]+):/.exec(call.op_name)![1]!;
 
-/** What each call used, by the name of its op; of two calls with one name both. */
+/** Reads the usage of each call by the name of its op; several for a repeated name. */
 async function usageByName(calls: readonly StoredCall[]): Promise<Record<string, object[]>> {
   const answer = await test.post("/trace/usage", { project_id: PROJECT });
   expect(answer.json().unfinished_call_ids).toEqual([]);
@@ -64,7 +64,7 @@ const GPT = "gpt-4o-2024-08-06";
 const CLAUDE = "claude-sonnet-4-5";
 
 describe("npm weave", () => {
-  it("traces nested calls whose usage is true at every level, and reads them back", async () => {
+  it("traces nested calls with correct usage at every level, and reads them", async () => {
     const { exitCode, output, result } = await run("weave-trace.ts");
     expect(exitCode, output).toBe(0);
     expect(output).not.toMatch(/error/i);
@@ -128,7 +128,7 @@ describe("npm weave", () => {
     expect(stats.json().window_stats).toEqual({ output: { avg: 0.75, count: 2 } });
   });
 
-  it("loses nothing when the store is away while it sends, and sends again", async () => {
+  it("loses nothing if the store is unavailable during writes, and retries", async () => {
     const before = await count503(test.app);
     storeIsAway = true;
     const ended = run("weave-trace.ts");

@@ -30,7 +30,7 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
   });
   afterAll(() => cluster?.close());
 
-  it("see at once what the other has acknowledged", async () => {
+  it("read at once what the other has acknowledged", async () => {
     for (let n = 0; n < TURNS; n++) {
       const [writer, reader] = n % 2 === 0 ? [first, second] : [second, first];
       const id = `seen-${n}`;
@@ -39,7 +39,7 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
     }
   });
 
-  it("know at once a key that the other has made", async () => {
+  it("accept at once a key that the other has created", async () => {
     for (let n = 0; n < TURNS; n++) {
       const made = await send(first, "/api-keys", { name: `k${n}`, scopes: ["read"], projects: ["acme/*"] });
       const { key } = made.json as { key: string };
@@ -48,7 +48,7 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
   });
 
   it(
-    "end the receipt of a deleted project of several months when no replica holds it",
+    "complete the receipt of a deleted project of several months once no replica contains it",
     { timeout: RECEIPT_MS },
     async () => {
       const other = "acme/gone";
@@ -68,7 +68,7 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
     },
   );
 
-  it("without a cluster of their own write equal rows to tables that replicate by themselves twice", async () => {
+  it("without a cluster setting write equal rows to self-replicating tables twice", async () => {
     await cluster.run(
       1,
       "CREATE TABLE twice (n UInt8) ENGINE = ReplicatedMergeTree('/test/{database}/{shard}/twice', '{replica}') ORDER BY n",

@@ -17,7 +17,7 @@ const QUEUED = 40;
 const COMPLETIONS = 72;
 const replicas = Array.from({ length: replicaCount }, (_, index) => index + 1);
 
-describe.skipIf(!hasFaults)(`completions while all replicas are away, on ${clusterName}`, () => {
+describe.skipIf(!hasFaults)(`completions while all replicas are unavailable, on ${clusterName}`, () => {
   let cluster: TestCluster;
   let upstream: ReferenceUpstream;
   let service: ServiceProcess;

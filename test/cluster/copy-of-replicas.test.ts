@@ -22,7 +22,7 @@ describe.skipIf(replicaCount < 2 || shards > 1)(`a copy of a store of ${clusterN
   let old: TestCluster;
   const copies: TestCluster[] = [];
 
-  /** What it says, in a database of its own. */
+  /** Starts a copy in a database of its own; returns its output. */
   const copy = async (): Promise<{ said: string; cluster: TestCluster }> => {
     const cluster = await openCluster();
     copies.push(cluster);
@@ -55,13 +55,13 @@ describe.skipIf(replicaCount < 2 || shards > 1)(`a copy of a store of ${clusterN
     for (const one of [...copies, ...(old === undefined ? [] : [old])]) await one.close();
   });
 
-  it("has what a lagging replica does not have", async () => {
+  it("contains rows that a lagging replica lacks", async () => {
     const [lagging] = await old.rows<{ n: number }>(STALE, "SELECT toUInt32(count()) AS n FROM calls FINAL");
     expect(lagging!.n).toBe(2);
     await expectWhole();
   });
 
-  it("has what a replica has lost with its disk", async () => {
+  it("contains rows that a replica lost with its disk", async () => {
     await old.run(STALE, `DROP DATABASE ${old.database} SYNC`);
     await old.createDatabase();
     await expectWhole();

@@ -35,7 +35,7 @@ describe.skipIf(replicaCount < 2 || shards > 1)(`a full disk, on ${clusterName}`
       );
   };
 
-  it.each(numbers)("does not stop the writes of others: replica %i", async (full) => {
+  it.each(numbers)("does not stop writes to others: replica %i", async (full) => {
     await leave(full, "1000000000000000");
     await store(service, [completeCall(project, `full-${full}`, "full")]);
     await insist(service, "/call/start", {
@@ -51,7 +51,7 @@ describe.skipIf(replicaCount < 2 || shards > 1)(`a full disk, on ${clusterName}`
     await leave(full, "0");
   });
 
-  it("of every replica is told as such", async () => {
+  it("of every replica is reported as a full disk", async () => {
     for (const replica of numbers) await leave(replica, "1000000000000000");
     const answer = await service.post(`/v2/${project}/calls/complete`, {
       batch: [completeCall(project, "none", "full")],

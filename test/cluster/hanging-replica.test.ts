@@ -30,7 +30,7 @@ describe.skipIf(!hasFaults || replicaCount !== 3)(`a replica that hangs, on ${cl
   afterAll(() => cluster?.close());
 
   it.each([1, 2, 3])(
-    "with rows that the others wait for does not hold up reads, and these have all that was acknowledged (turn %i)",
+    "with rows that the others wait for does not delay reads, which contain all acknowledged rows (turn %i)",
     async (turn) => {
       await cluster.heal();
       const acknowledged = [...(await tokensOf(reader, project_id)).keys(), `call-${turn}`];

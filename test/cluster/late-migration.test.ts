@@ -18,11 +18,11 @@ const project = "acme/app";
 const numbers = Array.from({ length: replicaCount }, (_, index) => index + 1);
 const CHANGES = /^(INSERT|ALTER|CREATE|SYSTEM (DROP|RESTORE))/m;
 
-describe.skipIf(replicaCount < 2)(`a migration that comes once more, on ${clusterName}`, () => {
+describe.skipIf(replicaCount < 2)(`a repeated migration, on ${clusterName}`, () => {
   let cluster: TestCluster;
   let links: readonly StatementProxy[];
   let newer: Engine;
-  /** What the newer one has changed the store with, in its order. */
+  /** Statements of the newer version's migration, in order. */
   const sent: Statement[] = [];
 
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe.skipIf(replicaCount < 2)(`a migration that comes once more, on ${cluste
     return all;
   };
 
-  it("changes nothing, in whatever order its statements come after everything else", async () => {
+  it("changes nothing, for any order of its late statements", async () => {
     const row = { project_id: project, id: "p", llm_id: "gpt-4o", currency: "USD" };
     await newer.insert("llm_prices", [row], { name: "test" });
     await newer.insert("models", [{ project_id: project, hour: 0, trace_id: "t", id: "new", usage: "x" }], {

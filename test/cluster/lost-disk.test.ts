@@ -38,7 +38,7 @@ describe.skipIf(!hasFaults || replicaCount < 2)(`a replica that has lost its dis
   });
   afterAll(() => cluster?.close());
 
-  it("is never read: a service that has no other says 503, one that has goes on", async () => {
+  it("is never read: a service without another returns 503, one with others continues", async () => {
     for (let n = 0; n < 20; n++) {
       expect((await send(onLost, "/trace/usage", { project_id: project })).status).toBe(503);
       expect((await tokensOf(onAll, project)).size).toBe(ids.length);
@@ -50,7 +50,7 @@ describe.skipIf(!hasFaults || replicaCount < 2)(`a replica that has lost its dis
     ]);
   });
 
-  it("gets its tables and what is in them from npm run migrate, and is used again", async () => {
+  it("gets its tables and rows from npm run migrate, and is used again", async () => {
     await migrate();
     await untilDone(() => send(onLost, "/trace/usage", { project_id: project }), { withinMs: 90_000 });
     expect((await tokensOf(onLost, project)).size).toBe(ids.length);
@@ -62,7 +62,7 @@ describe.skipIf(!hasFaults || replicaCount < 2)(`a replica that has lost its dis
     expect((await tokensOf(onAll, project)).size).toBe(ids.length + 1);
   });
 
-  it("gets them from the start of a service, which then answers with everything", async () => {
+  it("gets them from the start of a service, whose responses are complete", async () => {
     await cluster.fault("wipe", LOST);
     await cluster.fault("start", LOST);
     await cluster.createDatabase();
@@ -71,7 +71,7 @@ describe.skipIf(!hasFaults || replicaCount < 2)(`a replica that has lost its dis
     expect((await tokensOf(service, project)).size).toBe(ids.length + 1);
   });
 
-  it("with tables of its own under the same names is refused by name", async () => {
+  it("with other tables of the same names is rejected by name", async () => {
     await cluster.run(LOST, `DROP DATABASE ${cluster.database} SYNC`);
     await cluster.createDatabase();
     const twin = "(name String, checksum String, applied_at DateTime64(3, 'UTC'))";

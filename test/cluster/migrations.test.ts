@@ -39,7 +39,7 @@ async function start(store: Engine, engine: Engine): Promise<"done" | "cut" | "a
 
 describe.skipIf(replicaCount === 0 || shardCount > 1)(`migrations on ${clusterName}`, () => {
   let cluster: TestCluster;
-  /** Of services that use one replica each first. */
+  /** Engines of services, each of which uses another replica first. */
   let stores: readonly Engine[];
   beforeAll(async () => {
     cluster = await openCluster();
@@ -56,7 +56,7 @@ describe.skipIf(replicaCount === 0 || shardCount > 1)(`migrations on ${clusterNa
     await cluster?.close();
   });
 
-  it("lose and double nothing when services with other replicas go on where one was cut off", async () => {
+  it("lose and duplicate nothing if services with other replicas continue an interrupted one", async () => {
     const random = seededRandom();
     await migrate(stores[0]!, { cluster: clusterOfTests, later: [] });
     await cluster.run(

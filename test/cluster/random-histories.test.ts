@@ -40,7 +40,7 @@ const histories = Array.from({ length: HISTORIES }, (_, n) => seed + n);
  * project, retention, prices and feedback come to. On 3 replicas it was seen to fail within two histories without the tokens of
  * inserts, the limit of deletions, the order of prices and retention in the store, and project generations.
  */
-describe.skipIf(replicaCount < 2)(`random histories over troubled links, on ${clusterName}`, () => {
+describe.skipIf(replicaCount < 2)(`random histories over faulty links, on ${clusterName}`, () => {
   const source = seededRandom(seed);
   const random = (): number => source.next();
   const links = troubledLinks(random);
@@ -93,7 +93,7 @@ describe.skipIf(replicaCount < 2)(`random histories over troubled links, on ${cl
 
   const insist = async <Result>(job: () => Promise<Result>): Promise<Result> =>
     (await links.insist(job, () => true)).result;
-  /** What the services do by themselves, now. */
+  /** Runs the background jobs of the services now. */
   const jobs = () => {
     const engine = engines[0]!;
     const mutations = createMutations(engine, clusterOfTests);
@@ -121,7 +121,7 @@ describe.skipIf(replicaCount < 2)(`random histories over troubled links, on ${cl
   };
 
   it.each(histories)(
-    "lose nothing that was acknowledged, bring nothing back, and every service tells the same, seed %i",
+    "lose nothing acknowledged, restore nothing deleted, and every service returns the same, seed %i",
     { timeout: 1_200_000 },
     async (own) => {
       const { materialize, erase, expire } = jobs();

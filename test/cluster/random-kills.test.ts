@@ -65,7 +65,7 @@ async function leaveFree(replica: number, bytes: string): Promise<void> {
     );
 }
 
-/** What happens to a replica for some time; each ends with the replica as it was. */
+/** Faults of a replica for a time; each restores it at the end. */
 const faults: Readonly<Record<string, (replica: number, lastsMs: number) => Promise<void>>> = {
   async kill(replica, lastsMs) {
     await cluster.fault("kill", replica);
@@ -102,7 +102,7 @@ describe.skipIf(!hasFaults || replicaCount < 3 || replicaCount === shards)(
     afterAll(() => cluster?.close());
 
     it(
-      "reads go on, nothing acknowledged is lost, nothing deleted comes back, receipts end",
+      "reads continue, nothing acknowledged is lost, nothing deleted is restored, receipts end",
       { timeout: SECONDS * 1000 + RECEIPT_MS + PATIENCE_MS },
       async () => {
         const over = new AbortController();

@@ -152,7 +152,7 @@ describe.skipIf(!canDefine || !hasFaults || replicaCount < 2)(
     });
 
     describe.skipIf(replicasInTurn.length === 0)("replicas", () => {
-      it("are one of each shard at first", async () => {
+      it("are initially one of each shard", async () => {
         await defineCluster(replicasInTurn[0]);
         await open();
         service = await cluster.start(replicasInTurn[0]!.flat());
@@ -174,7 +174,7 @@ describe.skipIf(!canDefine || !hasFaults || replicaCount < 2)(
     });
 
     describe.skipIf(shardsInTurn.length === 0)("shards", () => {
-      it("are fewer at first", async () => {
+      it("are initially fewer", async () => {
         await service?.end("SIGTERM");
         stored.clear();
         await defineCluster(shardsInTurn[0]);

@@ -60,7 +60,7 @@ describe.skipIf(!isGrid)(`${shards} shards, on ${clusterName}`, () => {
   });
   afterAll(() => cluster?.close());
 
-  it("have what is acknowledged, and not what is deleted, from the next response on, whoever is asked", async () => {
+  it("contain acknowledged and no deleted rows from the next response on, at any service", async () => {
     for (const [n, trace] of traces.entries()) {
       const [writer, reader] = [services[n % services.length]!, services[(n + 1) % services.length]!];
       expect((await store(writer, `c-${n}`, trace)).status).toBe(200);
@@ -84,7 +84,7 @@ describe.skipIf(!isGrid)(`${shards} shards, on ${clusterName}`, () => {
     }
   });
 
-  describe.skipIf(!hasFaults)("with a replica away", () => {
+  describe.skipIf(!hasFaults)("with an unavailable replica", () => {
     for (const fault of ["kill", "stop"] as const) {
       it(`are read by all services, and written where all replicas are available (${fault})`, async () => {
         const victim = replicas.at(-1)!;
@@ -118,7 +118,7 @@ describe.skipIf(!isGrid)(`${shards} shards, on ${clusterName}`, () => {
       });
     }
 
-    it("that lost its disk gets what its shard has, and is then as good as the others", async () => {
+    it("that lost its disk gets the rows of its shard, and is used like the others", async () => {
       const victim = replicas.at(-1)!;
       const peers = replicas.filter(
         (replica) => replica !== victim && shardOf[replica - 1] === shardOf[victim - 1],

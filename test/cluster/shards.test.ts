@@ -36,7 +36,7 @@ const traces = Array.from({ length: 20 }, (_, n) => `trace-${n}`);
 const LARGE = 3000;
 const idsOf = (trace: string): string[] => [`${trace}-root`, `${trace}-leaf`];
 
-/** What a start that fails says. */
+/** Returns the output of a start that fails. */
 async function failedStart(environment: Readonly<Record<string, string>>): Promise<string> {
   const child = spawnProcess(environment);
   const [said] = await Promise.all([text(child.stderr), once(child, "exit")]);
@@ -66,7 +66,7 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clu
   });
   afterAll(() => cluster?.close());
 
-  it("have each trace whole on one of them, and any service answers with all", async () => {
+  it("contain each trace completely on one of them, and any service returns all", async () => {
     for (const trace of traces) {
       const [root, leaf] = idsOf(trace);
       await store(first, [completeCall(project, root!, trace)]);
@@ -82,7 +82,7 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clu
     }
   });
 
-  it("compare with instants beyond all time as one server does", async () => {
+  it("compare with out-of-range instants as one server does", async () => {
     const all = [...(await tokensOf(first, project)).keys()].toSorted();
     const far = [1e300, -1e300, 1e13, -1e13, "9999-12-31T23:59:59Z", "0000-01-01"] as const;
     for (const at of far) {
@@ -100,7 +100,7 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clu
     }
   });
 
-  it("are asked about a trace alone that they hold: the rows of another are not read", async () => {
+  it("are queried only for their own traces: the rows of others are not read", async () => {
     const engine = connectServer(cluster.url().split(","), { cluster: clusterOfTests });
     let rowsRead = 0;
     const counted = (options: QueryOptions): QueryOptions => ({
@@ -133,7 +133,7 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clu
     await engine.close();
   });
 
-  it("are made once: a start without missing migrations defines nothing", async () => {
+  it("are created once: a start without missing migrations defines nothing", async () => {
     const before = await cluster.ddlCount();
     const service = await cluster.start();
     await service.end("SIGTERM");
@@ -141,7 +141,7 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clu
     expect(await cluster.ddlCount()).toBe(before);
   });
 
-  it("get a column of their tables that a start before has not seen to", async () => {
+  it("get a column of their tables that an earlier start did not add", async () => {
     await cluster.run(
       1,
       `ALTER TABLE ${cluster.database}_2_shards.feedback ON CLUSTER '${clusterOfTests}' DROP COLUMN queue_id`,
@@ -158,22 +158,22 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clu
     await service.end("SIGTERM");
   });
 
-  it("are both needed: a service that names one of them alone does not start", async () => {
+  it("are all required: a service that names only one of them does not start", async () => {
     expect(await failedStart(cluster.settings([1]))).toContain(
       "shard 2: CLICKHOUSE_URL names no server of it",
     );
   });
 
-  it("are not taken for one: without the cluster's name the service does not start", async () => {
+  it("are not treated as one: without the cluster's name the service does not start", async () => {
     const { CLICKHOUSE_CLUSTER: _, ...settings } = cluster.settings([1]);
     expect(await failedStart(settings)).toContain("The store has 2 shards: set CLICKHOUSE_CLUSTER");
   });
 
-  describe.skipIf(!hasFaults)("while one is away", () => {
+  describe.skipIf(!hasFaults)("while one is unavailable", () => {
     beforeAll(() => cluster.fault("kill", 2));
     afterAll(() => cluster.heal());
 
-    it("a trace on the other is answered, and nothing is answered in part", async () => {
+    it("a trace on the other can be read, and no response is partial", async () => {
       const here = new Set(await tracesOn(1));
       for (const trace of traces) {
         const filter = { trace_ids: [trace] };
@@ -195,7 +195,7 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clu
     });
 
     it(
-      "a deletion is refused, and ends when it is asked for again with all there",
+      "a deletion is rejected, and completes if it is retried with all available",
       { timeout: RECEIPT_MS },
       async () => {
         const remove = () => send(first, `/projects/${project}`, undefined, { method: "DELETE" });
@@ -248,13 +248,13 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`a store of one shard, on $
     await old?.close();
   });
 
-  it("is not served as one of several: the start says what to do", async () => {
+  it("is not served as one of several: the start reports the remedy", async () => {
     const said = await failedStart(old.settings());
     expect(said).toContain("The cluster has 2 shards, and the data is arranged for one.");
     expect(said).toContain("Adding a shard in docs/cluster.md");
   });
 
-  it("can be copied to several, twice as well, and then answers as before", async () => {
+  it("can be copied to several, also twice, and then returns the same", async () => {
     for (let turn = 0; turn < 2; turn++) {
       const { stdout } = await promisify(execFile)(process.execPath, [COPY, old.database], {
         env: { PATH: process.env["PATH"], ...cluster.settings() },
@@ -281,7 +281,7 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`a store of one shard, on $
     expect(feedback.json.result).toHaveLength(1);
   });
 
-  it("is not copied when something else is there already: the copy says so", async () => {
+  it("is not copied if the target is not empty, which is reported", async () => {
     const service = await cluster.start();
     await store(service, [completeCall(project, "other", "trace-1")]);
     await service.end("SIGTERM");

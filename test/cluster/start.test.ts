@@ -12,7 +12,7 @@ import {
 
 let cluster: TestCluster;
 
-/** What a start that fails says. */
+/** Returns the output of a start that fails. */
 async function failedStart(environment: Readonly<Record<string, string>>): Promise<string> {
   const child = spawnProcess(environment);
   const [said] = await Promise.all([text(child.stderr), once(child, "exit")]);
@@ -28,7 +28,7 @@ describe.skipIf(replicaCount === 0)(`a start on ${clusterName}`, () => {
   });
   afterAll(() => cluster?.close());
 
-  it("defines nothing when nothing is missing", async () => {
+  it("defines nothing if nothing is missing", async () => {
     const before = await cluster.ddlCount();
     const service = await cluster.start();
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
@@ -37,17 +37,17 @@ describe.skipIf(replicaCount === 0)(`a start on ${clusterName}`, () => {
     expect(await cluster.ddlCount()).toBe(before);
   });
 
-  it("names a cluster that is not defined", async () => {
+  it("reports a cluster that is not defined", async () => {
     expect(await failedStart({ ...cluster.settings(), CLICKHOUSE_CLUSTER: "nowhere" })).toContain(
       "does not have the cluster named in CLICKHOUSE_CLUSTER",
     );
   });
 
-  describe.skipIf(!hasFaults || replicaCount < 2)("while a replica is away", () => {
+  describe.skipIf(!hasFaults || replicaCount < 2)("while a replica is unavailable", () => {
     beforeAll(() => cluster.fault("kill", replicaCount));
     afterAll(() => cluster.heal());
 
-    it("takes seconds, and the service answers", async () => {
+    it("takes seconds, and the service responds", async () => {
       const beganMs = performance.now();
       const service = await cluster.start();
       const answer = await service.post("/trace/usage", { project_id: "acme/app" });
@@ -56,7 +56,7 @@ describe.skipIf(replicaCount === 0)(`a start on ${clusterName}`, () => {
       await service.end("SIGTERM");
     });
 
-    it("does not migrate, and names the replica that has to be there", async () => {
+    it("does not migrate, and names the required replica", async () => {
       // as if a version with a further migration were started
       const [last] = await cluster.rows<{ name: string }>(
         1,

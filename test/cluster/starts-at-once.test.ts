@@ -30,7 +30,7 @@ function standing(engine: Engine, random: { next(): number }): Engine {
   });
 }
 
-describe.skipIf(replicaCount < 2)(`five starts at once on ${clusterName}`, () => {
+describe.skipIf(replicaCount < 2)(`five concurrent starts on ${clusterName}`, () => {
   const options = { cluster: clusterOfTests, later: [LATER] };
   let cluster: TestCluster;
   let engines: readonly Engine[] = [];
@@ -67,13 +67,13 @@ describe.skipIf(replicaCount < 2)(`five starts at once on ${clusterName}`, () =>
     }
   };
 
-  it.each(rounds)("make one store that works (%i)", async () => {
+  it.each(rounds)("create one working store (%i)", async () => {
     await startAll();
     await expectWorking(0);
   });
 
   it.skipIf(!hasFaults || shards > 1).each(rounds)(
-    "give a replica that has lost its disk its tables (%i)",
+    "create the tables of a replica that lost its disk (%i)",
     async () => {
       await migrate(engines[0]!, options);
       await expectWorking(0);

@@ -145,26 +145,26 @@ async function statusOf(route: Route, key: string | undefined, scheme: Scheme): 
 
 describe.each(routes)("$route", (route) => {
   if (route.scope === undefined) {
-    it("is one of the few that are public", async () => {
+    it("is public", async () => {
       expect(PUBLIC).toContain(route.route);
       expect(await statusOf(route, undefined, "basic")).toBe(200);
     });
     return;
   }
 
-  it("refuses a caller without a key", async () => {
+  it("rejects a request without a key", async () => {
     expect(await statusOf(route, undefined, "basic")).toBe(401);
   });
 
   const [scheme = "basic", other] = route.schemes;
-  it.each(SCOPES)(`answers a key with scope %s by ${scheme}`, async (scope) => {
+  it.each(SCOPES)(`accepts a key with scope %s by ${scheme}`, async (scope) => {
     const status = await statusOf(route, keys.get(scope), scheme);
     if (route.scope === "any") expect(status).not.toBe(401);
     else if (!implies(scope, route.scope)) expect(status).toBe(403);
     else expect([401, 403]).not.toContain(status);
   });
 
-  it("answers the other scheme alike, or not at all", async () => {
+  it("treats the other scheme equally, or rejects it", async () => {
     const isTaken = other !== undefined;
     const right = await statusOf(route, keys.get("admin"), scheme === "basic" ? "bearer" : "basic");
     expect(right === 401).toBe(!isTaken);
@@ -175,7 +175,7 @@ describe.each(routes)("$route", (route) => {
 
   const sample = samples[route.route];
   if (sample != null) {
-    it("refuses a key of another project", async () => {
+    it("rejects a key of another project", async () => {
       expect(await statusOf(route, elsewhere, route.schemes[0]!)).toBe(403);
     });
   }
@@ -185,7 +185,7 @@ function implies(scope: string, wanted: string | undefined): boolean {
   return [wanted, "admin", ...(wanted === "gateway" ? ["train"] : [])].includes(scope);
 }
 
-it("a key of an application adds, and reaches nothing that takes away or sets a price", () => {
+it("a key of scope ingest adds data, and cannot delete or set prices", () => {
   const reached = routes
     .filter((route) => route.scope === "ingest")
     .map(({ route }) => route.slice("POST ".length));
@@ -210,7 +210,7 @@ it("a key of an application adds, and reaches nothing that takes away or sets a 
   ]);
 });
 
-it("feedback is replaced under another id by a key that may delete, and under its own by any that adds", async () => {
+it("feedback is replaced under another id only by keys that can delete, and under its own by keys of scope ingest", async () => {
   const replace = async (key: string, message: object): Promise<number> => {
     const headers = { authorization: authorization(key, "bearer") };
     const payload = { ...feedback, ...message };

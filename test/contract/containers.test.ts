@@ -33,7 +33,7 @@ describe.each(["docker-compose.yml", "docker-compose.cluster.yml"])("%s", (file)
   const compose = parse(read(file), { merge: true }) as Compose;
   const services = Object.entries(compose.services);
 
-  it("runs the version of ClickHouse that the tests run", async () => {
+  it("runs the version of ClickHouse of the tests", async () => {
     const version = (await test.engine.version()).split(".").slice(0, 2).join(".");
     const images = services.flatMap(([, service]) => service.image ?? []);
     expect(images.length).toBeGreaterThan(0);
@@ -41,7 +41,7 @@ describe.each(["docker-compose.yml", "docker-compose.cluster.yml"])("%s", (file)
       expect(image).toMatch(new RegExp(`^clickhouse/clickhouse-(server|keeper):${version}$`));
   });
 
-  it("mounts files that are there, into volumes that are declared", () => {
+  it("mounts existing files and declared volumes", () => {
     for (const source of services
       .flatMap(([, service]) => service.volumes ?? [])
       .map((volume) => volume.split(":")[0]!)) {
@@ -50,7 +50,7 @@ describe.each(["docker-compose.yml", "docker-compose.cluster.yml"])("%s", (file)
     }
   });
 
-  it("gives the service settings that it takes", () => {
+  it("passes only known settings to the service", () => {
     const ours = services.filter(([, service]) => service.build !== undefined);
     expect(ours.length).toBeGreaterThan(0);
     for (const [, service] of ours) {
@@ -67,7 +67,7 @@ describe.each(["docker-compose.yml", "docker-compose.cluster.yml"])("%s", (file)
 
 describe("Dockerfile", () => {
   const lines = read("Dockerfile").split("\n");
-  it("copies what the ignore file lets through, and does not run as root", () => {
+  it("copies only files that .dockerignore allows, and does not run as root", () => {
     const allowed = new Set(
       read(".dockerignore")
         .split("\n")
@@ -85,7 +85,7 @@ describe("Dockerfile", () => {
     expect(lines.filter((line) => line.startsWith("USER ")).at(-1)).toBe("USER node");
   });
 
-  it("brings the major version of Node that the project asks for", () => {
+  it("contains the major version of Node that the project requires", () => {
     for (const line of lines.filter((one) => one.startsWith("FROM ")))
       expect(line).toContain(`node:${read(".nvmrc").trim()}-`);
   });

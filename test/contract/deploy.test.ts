@@ -41,17 +41,14 @@ const rules = (parse(read("deploy/prometheus/sumtree.rules.yml")) as Rules).grou
 );
 
 describe("the rules for Prometheus", () => {
-  it.each(rules)(
-    "$alert is about a metric that there is, and links to what to do",
-    ({ expr, annotations }) => {
-      for (const name of metricsIn(expr)) expect(documented).toContain(name);
-      const [page = "", anchor] = annotations.runbook.split("#");
-      expect(existsSync(join(ROOT, page)), page).toBe(true);
-      if (anchor !== undefined) expect(anchorsOf(page)).toContain(anchor);
-    },
-  );
+  it.each(rules)("$alert uses an existing metric, and links to a remedy", ({ expr, annotations }) => {
+    for (const name of metricsIn(expr)) expect(documented).toContain(name);
+    const [page = "", anchor] = annotations.runbook.split("#");
+    expect(existsSync(join(ROOT, page)), page).toBe(true);
+    if (anchor !== undefined) expect(anchorsOf(page)).toContain(anchor);
+  });
 
-  it.runIf(hasProgram("promtool"))("do what they should", () => {
+  it.runIf(hasProgram("promtool"))("pass promtool's tests", () => {
     const run = (...args: string[]) =>
       spawnSync("promtool", args, { cwd: join(ROOT, "deploy/prometheus"), encoding: "utf8" });
     expect(run("check", "rules", "sumtree.rules.yml").stderr).toBe("");
@@ -64,13 +61,13 @@ describe("the dashboard for Grafana", () => {
   const { panels } = JSON.parse(read("deploy/grafana/sumtree.json")) as {
     panels: readonly { id: number; title: string; targets: readonly { expr: string }[] }[];
   };
-  it.each(panels)("$title shows metrics that there are", ({ targets }) => {
+  it.each(panels)("$title shows existing metrics", ({ targets }) => {
     for (const { expr } of targets) for (const name of metricsIn(expr)) expect(documented).toContain(name);
   });
 });
 
-describe("the configurations of others", () => {
-  it("the unit names files that the package has", () => {
+describe("the configurations of other programs", () => {
+  it("the unit names files of the package", () => {
     const unit = read("deploy/systemd/sumtree.service");
     expect(unit).toContain("ExecStart=/opt/sumtree/node_modules/.bin/sumtree\n");
     expect(JSON.parse(read("package.json"))).toMatchObject({ bin: { sumtree: "bin/sumtree.js" } });
@@ -80,7 +77,7 @@ describe("the configurations of others", () => {
 
 describe("the workflows", () => {
   const files = readdirSync(join(ROOT, ".github/workflows"));
-  it.each(files)("%s runs actions of one version each, with no more rights than it needs", (file) => {
+  it.each(files)("%s pins actions to one version each, with the least rights", (file) => {
     const text = read(`.github/workflows/${file}`);
     const workflow = parse(text) as { permissions: object; jobs: object };
     expect(workflow.permissions).toEqual({ contents: "read" });

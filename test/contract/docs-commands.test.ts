@@ -39,5 +39,5 @@ describe.runIf(hasProgram("curl"))("the commands of the docs", () => {
     expect(stdout).not.toBe("");
   });
 
-  it("are those of several pages", () => expect(commands.length).toBeGreaterThan(5));
+  it("come from several pages", () => expect(commands.length).toBeGreaterThan(5));
 });

@@ -15,7 +15,7 @@ function glob(folder: string): string[] {
 describe.each(pages)("%s", (page) => {
   const text = readFileSync(join(ROOT, page), "utf8");
 
-  it("links to files that are there", () => {
+  it("links to existing files", () => {
     const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
     const missing = links.filter(
       // an action's page and badge belong to the repository, wherever it is
@@ -30,7 +30,7 @@ describe.each(pages)("%s", (page) => {
     expect(long).toEqual([]);
   });
 
-  it("names source files and commands that are there", () => {
+  it("names existing source files and commands", () => {
     const files = [...text.matchAll(/`((?:src|test|bench|migrations|scripts)\/[\w./-]+\.(?:ts|sql))`/g)].map(
       (match) => match[1]!,
     );
@@ -46,7 +46,7 @@ describe("docs/architecture.md", () => {
     .slice(1)
     .map((pass) => [pass.split("\n", 1)[0]!, pass.split("\n").filter((line) => line !== "")] as const);
 
-  it.each(passes)("tells %s in at most ten steps, of files that are there", (_, lines) => {
+  it.each(passes)("describes %s in at most ten steps, with existing files", (_, lines) => {
     expect(lines.filter((line) => /^\d+\. /.test(line)).length).toBeLessThanOrEqual(10);
     const named = [...lines.join("\n").matchAll(/`([a-z][\w-]*(?:\/[\w-]+)+|[\w-]+\.tsx?)`/g)].map(
       (match) => match[1]!,

@@ -7,7 +7,7 @@ import { AppError } from "../../src/shared/errors.ts";
 const page = readFileSync(join(import.meta.dirname, "../../docs/errors.md"), "utf8");
 
 describe("docs/errors.md", () => {
-  it("has one place for every code, with its status", () => {
+  it("has one section for every code, with its status", () => {
     const sections = [...page.matchAll(/^## (\w+)\n\n(\d{3})\. /gm)].map(([, code, status]) => [
       code,
       Number(status),

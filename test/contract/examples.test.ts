@@ -16,14 +16,14 @@ type Json = Record<string, unknown>;
 const seen = new Map<string, Json>();
 const from = (id: string, member: string): string => String(seen.get(id)?.[member]);
 
-/** What stands in the place of ids in a path. */
+/** Replacements for the ids in a path. */
 const pathIds: Readonly<Record<string, () => string>> = {
   entity: () => "acme",
   project: () => "demo",
   model_id: () => from("createModel", "id"),
   training_job_id: () => from("createTrainingJob", "id"),
 };
-/** What an example cannot know beforehand. */
+/** Values that an example cannot contain, because they are generated. */
 const bodyIds: Readonly<Record<string, () => Json>> = {
   readFile: () => ({ digest: from("createFile", "digest") }),
   queryTable: () => ({ digest: from("createTable", "digest") }),

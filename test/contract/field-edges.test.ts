@@ -12,10 +12,10 @@ const document = JSON.parse(
   readFileSync(join(import.meta.dirname, "../../openapi.json"), "utf8"),
 ) as OpenAPIV3_1.Document;
 
-/** Of some 17,000 requests, how many are sent. */
+/** Fraction of some 17,000 requests that is sent. */
 const SHARE = isLong ? 0.3 : 0.03;
 const random = seededRandom();
-/** What is wrong with two fields is said of one. */
+/** Issues of two fields, reported for one of them. */
 const SAID_OF_ANOTHER = new Set(["end lies before start", "Costs need include_costs"]);
 
 type Schema = OpenAPIV3_1.SchemaObject;
@@ -112,7 +112,7 @@ describe.each(routes)("$route", ({ route, method, path, fields }) => {
     expect(lacking.map((field) => field.path.join("."))).toEqual([]);
   });
 
-  it(`answers the edges of every field, and blames no other field, seed ${random.seed}`, async () => {
+  it(`accepts or rejects edge values of every field, and blames no other field, seed ${random.seed}`, async () => {
     const tried = fields
       .flatMap((field) => edgesOf(field.schema).map((edge) => ({ field, edge })))
       .filter(() => random.next() < SHARE);

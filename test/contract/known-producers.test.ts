@@ -12,13 +12,13 @@ const listed = (label: string, list: readonly (string | undefined)[]): string[] 
 const quoted = (list: readonly string[] = []): string[] => list.map((name) => `\`${name}\``);
 
 function rowOf(profile: Profile): string {
-  const { producer, scope, spans, excludesCache, thoughtsInTotal, addsUp } = profile;
+  const { producer, scope, spans, excludesCache, reasoningInTotal, excludesDescendants } = profile;
   const { raw, response, model, session, user } = profile;
   const origin = spans === undefined ? scope : spans;
   const differences = [
     ...listed("cached tokens beside the prompt:", [excludesCache?.which]),
-    ...listed("thoughts only in the total:", [thoughtsInTotal?.which]),
-    ...listed("add up:", [addsUp?.which]),
+    ...listed("thoughts only in the total:", [reasoningInTotal?.which]),
+    ...listed("add up:", [excludesDescendants?.which]),
     ...listed("counts, model in", [...quoted(raw), response?.in, model?.in]),
     ...listed("session, user in", quoted([...(session ?? []), ...(user ?? [])])),
   ];
@@ -30,7 +30,7 @@ function rowOf(profile: Profile): string {
   return `| ${cells.join(" | ")} |`.replace("|  |", "| |");
 }
 
-it.each(PROFILES)("docs/clients.md says what is known of $producer", (profile) => {
+it.each(PROFILES)("docs/clients.md describes the profile of $producer", (profile) => {
   expect(page).toContain(rowOf(profile));
 });
 

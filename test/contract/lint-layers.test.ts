@@ -53,11 +53,11 @@ beforeAll(() => {
 afterAll(() => rmSync(tree, { recursive: true, force: true }));
 
 describe("the layers of src", () => {
-  it.each(Object.entries(REFUSED))("%s may not: %s", (file) => {
+  it.each(Object.entries(REFUSED))("%s must not import: %s", (file) => {
     expect(flagged).toContain(file);
   });
 
-  it.each(Object.entries(ALLOWED))("%s may: %s", (file) => {
+  it.each(Object.entries(ALLOWED))("%s may import: %s", (file) => {
     expect(flagged).not.toContain(file);
   });
 });

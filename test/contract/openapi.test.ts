@@ -13,12 +13,12 @@ const HAS_NO_JSON = new Set(["DELETE /api-keys/{id}", "GET /metrics", "POST /fil
 const TAKES_NO_JSON = new Set(["POST /file/create"]);
 
 describe("openapi.json", () => {
-  it("is what the routes say", async () => {
+  it("is generated from the routes", async () => {
     const response = await test.app.inject("/openapi.json");
     expect(response.json()).toEqual(document);
   });
 
-  it("gives no name twice", () => {
+  it("has unique names", () => {
     const ids = describedRoutes.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -46,7 +46,7 @@ describe.each(describedRoutes)("$route", (described) => {
     expect(response.description).not.toBe("Default Response");
   });
 
-  it("has an example of its response, as its schema has it", () => {
+  it("has an example of its response, which fits the schema", () => {
     const [[type, media]] = Object.entries(response.content ?? { none: {} }) as [
       [string, OpenAPIV3_1.MediaTypeObject],
     ];
@@ -57,7 +57,7 @@ describe.each(describedRoutes)("$route", (described) => {
 
   const body = operation.requestBody as OpenAPIV3_1.RequestBodyObject | undefined;
   if (body === undefined || TAKES_NO_JSON.has(route)) return;
-  it("has an example of its request, as its schema has it", () => {
+  it("has an example of its request, which fits the schema", () => {
     const media = body.content["application/json"]!;
     expect(media).toHaveProperty("example");
     const schema = [

@@ -26,10 +26,10 @@ const page = readFileSync(join(root, "docs/clients-python.md"), "utf8");
 const blocks = [...page.matchAll(/```python\n(.*?)```/gs)].map(([, lines]) => lines!);
 
 describe("the Python lines of docs/clients-python.md", () => {
-  it.each(blocks)("are lines of a program that is run: %s", (block) => {
+  it.each(blocks)("are lines of a tested program: %s", (block) => {
     const inFunction = block.replaceAll(/^(?=.)/gm, "    ");
     expect(programs.some((program) => program.includes(block) || program.includes(inFunction))).toBe(true);
   });
 
-  it("are those of many packages", () => expect(blocks.length).toBeGreaterThan(12));
+  it("cover many packages", () => expect(blocks.length).toBeGreaterThan(12));
 });

@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-/** What stands in the page in one language, in order, asked of the demo. */
+/** Returns the code blocks of a language in order, adapted to the demo. */
 function blocks(language: string): string[] {
   const found = page.matchAll(new RegExp("```" + language + "\\n([\\s\\S]*?)```", "g"));
   return [...found].map((match) =>
@@ -79,12 +79,12 @@ describe.runIf(hasCurl)("README.md", () => {
     expect(await usage()).toBe(3);
   });
 
-  it("shows the answer as it is", () => {
+  it("shows the actual response", () => {
     const shown = /```json\n([\s\S]*?)```/.exec(page)![1]!;
     expect(shell(asked('"call_ids": ["call-1"]'))).toBe(shown);
   });
 
-  it("asks three questions of the demo that have answers", () => {
+  it("has three queries of the demo with results", () => {
     expect(answer(asked("contract-1"))).toMatchObject({
       call_usage: {
         "contract-1-review": {
@@ -103,7 +103,7 @@ describe.runIf(hasCurl)("README.md", () => {
 });
 
 describe.runIf(hasCurl)("what the demo prints", () => {
-  it("can be pasted as it stands, and answers no error but the one that is meant", () => {
+  it("can be pasted unchanged, and returns no error but the intended one", () => {
     const start = pasted.findIndex((line) => line.startsWith("KEY="));
     const said = shell(pasted.slice(start, -1).join("\n"));
     expect(said).toContain("refund-1-agent");

@@ -29,12 +29,12 @@ function orderOf(create: string): string {
   return /^ORDER BY \(?(.+?)\)?;?$/m.exec(create)![1]!;
 }
 
-/** What may be executed again, and late, when services of the new version have changed what it made. */
+/** Statements that may be repeated, even after services of a newer version have changed the tables. */
 const HARMLESS =
   /^(CREATE TABLE IF NOT EXISTS |INSERT INTO [\s\S]+ \(SELECT count\(\) FROM schema_migrations WHERE name = '[^']+'\) = 0$|ALTER TABLE \w+ (ON CLUSTER '\w+' )?ADD \w+ IF NOT EXISTS (?![\s\S]*\b(DROP|UPDATE|DELETE|RENAME|MODIFY)\b))/;
 
 describe("the schema", () => {
-  it("is changed only by statements that are harmless when they come late", () => {
+  it("is changed only by statements that are harmless when late", () => {
     for (const migration of [...readMigrations(), LATER])
       for (const statement of statementsOf(migration, { cluster: "c" })) expect(statement).toMatch(HARMLESS);
     expect("ALTER TABLE calls ON CLUSTER 'c' UPDATE a = 1 WHERE 1").not.toMatch(HARMLESS);
@@ -42,7 +42,7 @@ describe("the schema", () => {
     expect("ALTER TABLE calls ADD COLUMN IF NOT EXISTS a Int8, DROP COLUMN b").not.toMatch(HARMLESS);
   });
 
-  it("is a file for each table, the same that are spread over shards and that docs/schema.md describes", () => {
+  it("has a file for each table, which is distributed over shards and described in docs/schema.md", () => {
     const { name, text } = readMigrations()[0]!;
     expect(name).toBe("1.0");
     const made = [...text.matchAll(/^CREATE TABLE IF NOT EXISTS (\w+) /gm)].map(([, table]) => table!);
@@ -51,7 +51,7 @@ describe("the schema", () => {
     expect([...documented.keys()].sort()).toEqual([...ofFiles, ...LOCAL_TABLES].sort());
   });
 
-  it.each(ofFiles)("%s: the page says its order, partition and shard", (table) => {
+  it.each(ofFiles)("%s: the page lists its sorting key, partition and shard", (table) => {
     const create = read(`migrations/1.0/${table}.sql`);
     const shard = /^cityHash64\((.+)\)$/.exec(shardingKey(table))![1]!;
     const [, order, partition, sharding] = documented.get(table)!;

@@ -75,8 +75,8 @@ function walk(
   return uniform;
 }
 
-describe("buckets by the local clock of any zone", () => {
-  it("are those that a walk along the wall clock finds", () => {
+describe("buckets by local time of any zone", () => {
+  it("equal those of a walk along the wall clock", () => {
     fc.assert(
       fc.property(scene, ({ name, sizeMs, window }) => {
         const expected = walk(name, sizeMs, window);
@@ -87,7 +87,7 @@ describe("buckets by the local clock of any zone", () => {
     );
   });
 
-  it("rise, cover the window and hold every instant once, whatever the size", () => {
+  it("ascend, cover the window and contain every instant once, for any size", () => {
     const anySize = fc.oneof(
       size,
       fc.integer({ min: 1, max: 40 * 86_400 }).map((seconds) => seconds * 1000),
@@ -154,7 +154,7 @@ describe("buckets by the local clock of any zone", () => {
     }
   });
 
-  it("of a day are those of Temporal", () => {
+  it("of a day equal those of Temporal", () => {
     fc.assert(
       fc.property(zone, instant, fc.boolean(), (name, ms, atChange) => {
         const at = atChange ? nearChange(name, ms, 0) : ms;

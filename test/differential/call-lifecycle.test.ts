@@ -60,7 +60,7 @@ async function emptyStore(): Promise<void> {
 
 describe("calls", () => {
   it(
-    `are what the contract says after each step of ${SEQUENCES} sequences, seed ${seed}`,
+    `match the contract after each step of ${SEQUENCES} sequences, seed ${seed}`,
     { timeout: 36_000_000 },
     async () => {
       const done = { sequences: 0 };

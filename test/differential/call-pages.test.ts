@@ -104,7 +104,7 @@ const asked = fc.record({
 });
 
 describe(`pages of calls (seed ${seed})`, () => {
-  it("have every call once, in order, whatever their times and sizes", async () => {
+  it("contain every call once, in order, for any times and sizes", async () => {
     const property = fc.asyncProperty(
       calls,
       fc.array(asked, { minLength: 2, maxLength: 3 }),
@@ -126,7 +126,7 @@ describe(`pages of calls (seed ${seed})`, () => {
     await fc.assert(property, { numRuns: RUNS, seed });
   });
 
-  it("have a call that stays once, whatever happens to others in between", async () => {
+  it("contain a kept call once, for any concurrent changes to others", async () => {
     const change = fc.record({
       kind: fc.constantFrom("deleted" as const, "started again" as const, "ended" as const, "new" as const),
       at: fc.nat(),
@@ -190,7 +190,7 @@ describe("the token of a page", () => {
     token = (await ask(question)).next!;
   });
 
-  it("is followed by the calls after it, also without naming their order again", async () => {
+  it("returns the next calls, also without repeating their order", async () => {
     expect((await ask({ ...question, limit: 5, page_token: token })).calls).toEqual(
       ["b", "c"].map((one) => nameOf({ trace_id: "t", id: one })),
     );
@@ -206,13 +206,13 @@ describe("the token of a page", () => {
     ["query", { query: { $expr: { $lt: [{ $getField: "started_at" }, { $literal: "2027-01-01" }] } } }],
     ["direction", { sort_by: [{ field: "started_at", direction: "desc" }] }],
     ["order", { sort_by: [{ field: "id", direction: "asc" }] }],
-  ])("is refused with another %s", async (_what, other) => {
+  ])("is rejected with another %s", async (_what, other) => {
     const answer = await test.post("/calls/stream_query", { ...question, ...other, page_token: token });
     expect(answer.status).toBe(422);
     expect(answer.json().detail).toMatchObject([{ loc: ["body", "page_token"], type: "page_token" }]);
   });
 
-  it("is refused if it is none", async () => {
+  it("is rejected if it is invalid", async () => {
     const json = JSON.parse(Buffer.from(token, "base64url").toString()) as unknown[];
     const spoilt = [
       json.slice(1),
@@ -226,7 +226,7 @@ describe("the token of a page", () => {
     }
   });
 
-  it("holds the longest ids", async () => {
+  it("can contain the longest ids", async () => {
     const longest = { project_id: "acme/longest" };
     const trace_id = "\u0001".repeat(512);
     const ids = ["\u0001", "\u0002", "🙂"].map((unit) => unit.repeat(512));

@@ -10,7 +10,7 @@ import type { Json } from "../models/chat-answers/step.ts";
 
 const RUNS = runs(100, 5000);
 
-it(`a stream is recorded as the official SDK puts it together: ${RUNS} random answers`, async () => {
+it(`a stream is recorded as the official SDK assembles it: ${RUNS} random responses`, async () => {
   const seed = chosenSeed();
   for (let run = 0; run < RUNS; run++) {
     const { events } = drawAnswer(drawFrom(seededRandom(seed * 7919 + run)), { isOfficial: true });

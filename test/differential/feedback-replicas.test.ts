@@ -40,12 +40,12 @@ const send = fc.record({
   id: fc.constantFrom("a", "b", "c"),
   kind: fc.constantFrom("kept", "kept", "set"),
   minute: fc.integer({ min: 0, max: 9 }),
-  /** Sent together with the one before. */
+  /** Sent concurrently with the previous change. */
   together: fc.boolean(),
 });
 
 describe("feedback sent to several replicas at once", () => {
-  it("is one row per id, and what was acknowledged before others began is replaced by them", async () => {
+  it("is one row per id; later writes replace acknowledged ones", async () => {
     let runs = 0;
     // the replicas' clocks disagree
     const replicas = [0, 40_000, -40_000].map((skewMs) =>

@@ -220,7 +220,7 @@ async function listed(body: object): Promise<string[]> {
 }
 
 describe(`conditions on time (seed ${random.seed})`, () => {
-  it("have the model's calls, listed, counted and rolled up", async () => {
+  it("select the model's calls, listed, counted and rolled up", async () => {
     for (const { query, holds } of fc.sample(question, { numRuns: QUESTIONS, seed: random.seed })) {
       const told = `seed ${random.seed}: ${JSON.stringify(query)}`;
       const expected = [...calls.values()].filter((call) => holds(call) === true).toSorted(byTime);
@@ -247,7 +247,7 @@ describe(`conditions on time (seed ${random.seed})`, () => {
     }
   });
 
-  it("keep all parts of a call under one hour, whatever starts of it say", async () => {
+  it("store all events of a call under one hour, for any start messages", async () => {
     const rows = await test.engine.rows<{ id: string; hours: number }>(
       {
         kind: "sql",

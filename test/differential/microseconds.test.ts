@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Where something may begin: an hour, a quarter of one, a second, a millisecond, and between two of them. */
+/** Boundaries: an hour, a quarter hour, a second, a millisecond, and times in between. */
 const BORDERS = [
   "10:00:00.000000",
   "10:15:00.000000",
@@ -74,7 +74,7 @@ function sent(us: number): string {
 /** As it is told: microseconds where there are some. */
 const told = (us: number): string => sent(us).replace(/000Z$/, "Z");
 
-/** What was in force at an instant: the latest that was set for it or for before. */
+/** Returns the value in force at an instant: the latest that is not after it. */
 function inForce<Dated extends { readonly atUs: number }>(
   dated: readonly Dated[],
   us: number,
@@ -176,7 +176,7 @@ function windowOf(project_id: string, { ends, granularity }: History["windows"][
   return { asked, startUs, endUs, isIn: (us) => us >= startUs && us < endUs };
 }
 
-/** What lies in each bucket of an answer, by its timestamp; those with nothing are left out. */
+/** Groups items by the timestamp of their bucket; omits empty buckets. */
 function byBucket<Item>(
   items: readonly Item[],
   atUs: (item: Item) => number,
@@ -265,12 +265,12 @@ async function checkReceipts(project_id: string, about: History): Promise<void> 
 }
 
 describe("the microsecond decides", () => {
-  it.each(Object.keys(checks))("what a window holds, in %s", async (name) => {
+  it.each(Object.keys(checks))("the calls of a window, in %s", async (name) => {
     for (const [project, about] of stored)
       for (const one of about.windows) await checks[name]!(about, windowOf(project, one));
   });
 
-  it("which price and which factor a receipt names", async () => {
+  it("the price and the factor of a receipt", async () => {
     for (const [project, about] of stored) await checkReceipts(project, about);
   });
 

@@ -38,9 +38,9 @@ const comparison = (name: string, field: string, literal: number): object => ({
   [name]: [{ $getField: field }, { $literal: literal }],
 });
 
-describe("a payload condition beside a narrow one", () => {
+describe("a payload condition with a narrow one", () => {
   it.each([0, 1, 3, BORDER - 1, BORDER, BORDER + 1, BORDER + 2, BORDER + 3])(
-    "has the calls for which both are true, where the narrow one is true in %i places",
+    "selects the calls that match both, if the narrow one matches %i storage keys",
     async (places) => {
       const narrow = comparison("$lt", "svc_run_step", places);
       for (const [project_id, isTwo] of PROJECTS.flatMap((one) => [

@@ -144,7 +144,7 @@ class Project {
     this.name = name;
   }
 
-  /** What a call costs: the price with the latest date that is not after it, of the same date the one set last. */
+  /** Returns the price of a call: the latest effective date that is not after it, and of equal dates the one set last. */
   priceOf(llm: string, calledAt: string): Kept | undefined {
     return this.kept
       .filter((one) => one.llm_id === llm && one.effective_date <= calledAt)
@@ -266,7 +266,7 @@ function expectOk({ status, text: said }: Answer): void {
 
 describe(`a project's prices (SEED=${SEED})`, () => {
   it(
-    `are listed and charged as a model has them after each step of ${RUNS} random histories`,
+    `are listed and charged as in a model after each step of ${RUNS} random histories`,
     { timeout: 3_600_000 },
     async () => {
       let runs = 0;

@@ -13,8 +13,8 @@ const SEED = chosenSeed();
 const EXPRESSIONS = runs(400, 10_000);
 
 /**
- * Where MongoDB's expressions and ours mean the same: fields that are there, compared with literals of their own type,
- * text in ASCII. What is absent, of another type, or unknown is where the two languages part.
+ * Values for which MongoDB's expressions and ours agree: existing fields, compared with literals of their own type, and
+ * ASCII text. The languages differ for absent fields, other types and unknown results.
  */
 const numbers = [0, 1, -3, 5, 5.5, 0.2, 1000, 1e21, 1e-7];
 const texts = ["", "abc", "ABC", "abd", "b c", "it's", 'say "hi"', "c:\\temp", "50%", "_"];

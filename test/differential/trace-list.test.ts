@@ -57,7 +57,7 @@ async function answerOf<Answer>(url: string, body: object): Promise<Answer> {
   return answer.json() as Answer;
 }
 
-/** What `/usage/stats` says of each trace. */
+/** Reads each trace's usage from `/usage/stats`. */
 async function byTrace(project_id: string, more: object = {}) {
   const body = { project_id, ...WINDOW, group_by: ["trace_id"], ...more };
   const { groups, total } = await answerOf<{ groups: Group[]; total: Total }>("/usage/stats", body);
@@ -153,7 +153,7 @@ const question = fc.record({
 
 describe("POST /trace/query", () => {
   it(
-    "has the totals of /usage/stats and of receipts after every step, in order",
+    "returns the totals of /usage/stats and of receipts after every step, in order",
     { timeout: 600_000 },
     async () => {
       let projects = 0;

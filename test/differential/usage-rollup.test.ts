@@ -280,7 +280,7 @@ describe("the usage rollup", () => {
   });
 
   it(
-    "counts each trace as it was at one moment, whatever happens between two statements",
+    "counts each trace at one moment, for any change between two statements",
     { timeout: 600_000 },
     async () => {
       let projects = 0;
@@ -381,7 +381,7 @@ describe("the usage rollup", () => {
   it.each([
     ["existed only while they were folded", "usage_rollup_read", "usage_rollup_compare_rows"],
     ["are deleted before the write", undefined, "usage_rollup_compare_rows"],
-  ])("stores nothing of calls that %s", async (name, comesBefore, goesBefore) => {
+  ])("stores no record of calls that %s", async (name, comesBefore, goesBefore) => {
     const project = `acme/gone-${name.length}`;
     const call = (id: string) => ({
       id,

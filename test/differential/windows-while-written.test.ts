@@ -146,7 +146,7 @@ class Project {
 describe("a window of calls", () => {
   let runs = 0;
 
-  it("has its traces whole and at one moment, whatever is written meanwhile", async () => {
+  it("contains complete traces of one moment, during any writes", async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 10, size: "max" }), async (steps) => {
       const project = new Project(`acme/window-${runs++}`);
       for (const one of steps) {

@@ -29,14 +29,14 @@ const causes: readonly [string, () => Promise<unknown>, readonly [one: number, t
   ["a read", () => engine.rows(sql`SELECT n FROM one`, options), [0, 0]],
 ];
 
-describe("the changes of tables that the embedded engine counts", () => {
+describe("write counts of the embedded engine", () => {
   it.each(causes)("%s", async (_, cause, [one, two]) => {
     const before = [count("one"), count("two")];
     await cause().catch(() => undefined);
     expect([count("one") - before[0]!, count("two") - before[1]!]).toEqual([one, two]);
   });
 
-  it("are unknown of a server, which others may write to", async () => {
+  it("are unknown for a server, to which others may write", async () => {
     const server = connectServer("http://127.0.0.1:1");
     expect(server.writeCountOf("one")).toBeUndefined();
     await server.close();

@@ -30,7 +30,7 @@ const nasty = [
   "100%_[a-z]*",
 ];
 
-/** What every adapter of the engine port does alike. `open` gives an engine with `testLimits` on an empty store. */
+/** Tests that every adapter of the engine port must pass. `open` returns an engine with `testLimits` on an empty store. */
 export function describeEngine(name: string, open: () => Promise<Opened>): void {
   describe(name, () => {
     let opened: Opened;
@@ -67,11 +67,11 @@ function describeParams(engine: () => Engine): void {
   };
 
   describe("parameters", () => {
-    it.each(nasty)("String %j comes back as it was", async (text) => {
+    it.each(nasty)("String %j round-trips", async (text) => {
       expect(await back("String", text)).toBe(text);
       expect(await back("Nullable(String)", text)).toBe(text);
     });
-    it("Array(String) holds the same texts", async () => {
+    it("Array(String) round-trips the same texts", async () => {
       expect(await back("Array(String)", nasty)).toEqual(nasty);
       expect(await back("Array(String)", [])).toEqual([]);
     });
@@ -91,7 +91,7 @@ function describeParams(engine: () => Engine): void {
       expect(await asText("UInt64", "18446744073709551615")).toBe("18446744073709551615");
       expect(await asText("Int64", "9007199254740993")).toBe("9007199254740993");
     });
-    it("arrays of numbers hold numbers and their texts", async () => {
+    it("arrays of numbers accept numbers and their texts", async () => {
       expect(await back("Array(Int64)", [-1, 0, 2])).toEqual([-1, 0, 2]);
       expect(await back("Array(Int64)", ["-1", "0", "2"])).toEqual([-1, 0, 2]);
       expect(await back("Array(UInt64)", ["0", "4294967296"])).toEqual([0, 4_294_967_296]);
@@ -107,7 +107,7 @@ function describeParams(engine: () => Engine): void {
       );
       expect(await back("DateTime64(3, 'UTC')", "1969-12-31 23:59:59.999")).toBe("1969-12-31 23:59:59.999");
     });
-    it("one parameter that stands in two places has one value", async () => {
+    it("one parameter can be used in two positions", async () => {
       const one = param("String", "x");
       const rows = await engine().rows(
         sql`SELECT ${one} AS a, concat(${one}, ${param("String", "y")}) AS b`,
@@ -115,7 +115,7 @@ function describeParams(engine: () => Engine): void {
       );
       expect(rows).toEqual([{ a: "x", b: "xy" }]);
     });
-    it("a value that does not fit its type is refused", async () => {
+    it("a value that does not fit its type is rejected", async () => {
       await expect(back("Int64", "12; SELECT 1")).rejects.toMatchObject({ kind: "statement" });
     });
   });
@@ -123,7 +123,7 @@ function describeParams(engine: () => Engine): void {
 
 function describeLargeParams(engine: () => Engine): void {
   describe("large parameters", () => {
-    it("eleven lists of 10,000 ids arrive whole and select by them", async () => {
+    it("eleven lists of 10,000 ids arrive complete and select by them", async () => {
       const lists = Array.from({ length: 11 }, (_, list) =>
         Array.from({ length: 10_000 }, (_, id) => `${list}-${id}-0123456789abcdef'\\`),
       );
@@ -145,7 +145,7 @@ function describeLargeParams(engine: () => Engine): void {
       );
       expect(found).toEqual([{ n: 10_000 }]);
     });
-    it("a text of a megabyte, and a list with one, come back as they were", async () => {
+    it("a text of a megabyte, and a list with one, round-trip", async () => {
       const text = `x${"🦄".repeat(150_000)}${"'\\\n".repeat(100_000)}`;
       const [row] = await engine().rows<{ a: string; b: string[] }>(
         sql`SELECT ${param("String", text)} AS a, ${param("Array(String)", ["x", text, "y"])} AS b`,
@@ -154,7 +154,7 @@ function describeLargeParams(engine: () => Engine): void {
       expect(row?.a === text).toBe(true);
       expect(row?.b.map((one) => one === text)).toEqual([false, true, false]);
     });
-    it("3,000 parameters of several types keep their places", async () => {
+    it("3,000 parameters of several types keep their positions", async () => {
       const values = Array.from({ length: 1500 }, (_, n) => n);
       const fields = values.map((n) => sql`tuple(${param("String", `s${n}`)}, ${param("Float64", n + 0.5)})`);
       const [row] = await engine().rows<{ v: [string, number][] }>(
@@ -163,7 +163,7 @@ function describeLargeParams(engine: () => Engine): void {
       );
       expect(row?.v).toEqual(values.map((n) => [`s${n}`, n + 0.5]));
     });
-    it("a constant stays one: a path and a pattern may be bound however many there are", async () => {
+    it("a parameter is a constant: a path and a pattern can be parameters, for any number of them", async () => {
       const many = Array.from(
         { length: 1200 },
         (_, n) =>
@@ -176,8 +176,8 @@ function describeLargeParams(engine: () => Engine): void {
 }
 
 function describeAnswers(engine: () => Engine): void {
-  describe("answers", () => {
-    it("RowBinary bytes are the engine's own", async () => {
+  describe("results", () => {
+    it("RowBinary bytes are returned unchanged", async () => {
       const bytes = await engine().bytes(
         sql`SELECT number, toString(number) AS s, toInt64(-number) AS i FROM numbers(3)`,
         "RowBinary",
@@ -192,7 +192,7 @@ function describeAnswers(engine: () => Engine): void {
       });
       expect(bytes).toEqual(Buffer.concat(expected));
     });
-    it("JSONEachRow is one line a row, 64-bit integers as numbers", async () => {
+    it("JSONEachRow is one line per row, 64-bit integers as numbers", async () => {
       const bytes = await engine().bytes(
         sql`SELECT toInt64(5) AS n, 'é' AS s FROM numbers(2)`,
         "JSONEachRow",
@@ -200,16 +200,16 @@ function describeAnswers(engine: () => Engine): void {
       );
       expect(bytes.toString()).toBe('{"n":5,"s":"é"}\n{"n":5,"s":"é"}\n');
     });
-    it("an empty answer is no rows", async () => {
+    it("an empty result has no rows", async () => {
       expect(await engine().rows(sql`SELECT 1 AS n WHERE 0`, options)).toEqual([]);
       expect(await engine().bytes(sql`SELECT 1`, "Null", options)).toHaveLength(0);
     });
-    it("a large answer is whole", async () => {
+    it("a large result is complete", async () => {
       const bytes = await engine().bytes(sql`SELECT number FROM numbers(3000000)`, "RowBinary", options);
       expect(bytes).toHaveLength(24_000_000);
       expect(bytes.readBigUInt64LE(23_999_992)).toBe(2_999_999n);
     });
-    it("the limits of a query are its own, whatever was asked before it", async () => {
+    it("the limits of a query are its own, for any previous query", async () => {
       const seconds = async (limits: "interactive" | "heavy" | "ingest"): Promise<unknown> => {
         const asked = sql`SELECT toInt64(getSetting('max_execution_time')) AS s, ${param("String", limits)} AS l`;
         return engine().rows(asked, { ...options, limits });
@@ -224,14 +224,14 @@ function describeAnswers(engine: () => Engine): void {
           .catch(() => undefined);
       }
     });
-    it("a query may carry settings of its own, and they end with it", async () => {
+    it("a query can have its own settings, which end with it", async () => {
       const setting = sql`SELECT value FROM system.settings WHERE name = 'max_block_size'`;
       const [own] = await engine().rows(sql`${setting} SETTINGS max_block_size = 17`, options);
       expect(own).toEqual({ value: "17" });
       const [next] = await engine().rows(setting, options);
       expect(next).not.toEqual(own);
     });
-    it("the bounds of one statement do not hold for the next", async () => {
+    it("the limits of one statement do not apply to the next", async () => {
       const limit = sql`SELECT toFloat64(value) AS v FROM system.settings WHERE name = 'max_execution_time'`;
       expect(await engine().rows(limit, { name: "conformance", limits: "heavy" })).toEqual([{ v: 20 }]);
       expect(await engine().rows(limit, { name: "conformance", limits: "interactive" })).toEqual([{ v: 1 }]);
@@ -244,7 +244,7 @@ function describeAnswers(engine: () => Engine): void {
         StorageError,
       );
     });
-    it("a statement may be long", async () => {
+    it("a statement can be long", async () => {
       const long = Array.from(
         { length: 10_000 },
         (_, n) => sql`(${trusted(String(n))} /* ${trusted("x".repeat(40))} */)`,
@@ -255,7 +255,7 @@ function describeAnswers(engine: () => Engine): void {
       );
       expect(rows).toEqual([{ n: 10_000, p: "p" }]);
     });
-    it("tells its version", async () => {
+    it("returns its version", async () => {
       expect(await engine().version()).toMatch(/^\d+\.\d+\./);
     });
   });
@@ -263,7 +263,7 @@ function describeAnswers(engine: () => Engine): void {
 
 function describeInserts(engine: () => Engine): void {
   describe("inserts", () => {
-    it("rows come back as they were; columns left out take their defaults", async () => {
+    it("rows round-trip; omitted columns have their defaults", async () => {
       await engine().command(
         sql`CREATE TABLE rows_in (id UInt32, text String, list Array(String), more Nullable(String),
               big Int64, made String DEFAULT concat('made-', toString(id)))
@@ -281,7 +281,7 @@ function describeInserts(engine: () => Engine): void {
         { id: 100, text: "x", list: [], more: "m", big: "0", made: "set" },
       ]);
     });
-    it("a large batch is stored once and whole", async () => {
+    it("a large batch is stored once and completely", async () => {
       await engine().command(
         sql`CREATE TABLE bulk (n UInt32, t String) ENGINE = MergeTree ORDER BY n`,
         options,
@@ -292,14 +292,14 @@ function describeInserts(engine: () => Engine): void {
         { c: 20_000, u: 20_000 },
       ]);
     });
-    it("is refused as a statement when a row does not fit its table", async () => {
+    it('is rejected with kind "statement" if a row does not fit its table', async () => {
       await engine().command(sql`CREATE TABLE narrow (n UInt8) ENGINE = MergeTree ORDER BY n`, options);
       await expect(engine().insert("narrow", [{ n: 1 }, { n: "many" }], options)).rejects.toMatchObject({
         kind: "statement",
       });
       expect(await engine().rows(sql`SELECT n FROM narrow`, options)).toEqual([]);
     });
-    it("rows of one insert that have one key are one row for FINAL: the last value of each column", async () => {
+    it("rows of one insert with one key are one row for FINAL: the last value of each column", async () => {
       await engine().command(
         sql`CREATE TABLE folded (id UInt32, first SimpleAggregateFunction(anyLast, Nullable(String)),
               second SimpleAggregateFunction(anyLast, Nullable(String)))
@@ -315,7 +315,7 @@ function describeInserts(engine: () => Engine): void {
         ),
       );
     });
-    it("nothing is nothing", async () => {
+    it("an empty insert does nothing", async () => {
       await engine().insert("no_such_table", [], options);
     });
   });
@@ -338,30 +338,30 @@ function describeFailures(engine: () => Engine): void {
       const slow = sql`SELECT sum(sleepEachRow(0.05)) FROM numbers(200) SETTINGS max_block_size = 1, max_threads = 1`;
       expect(await failure(slow, "interactive")).toMatchObject({ kind: "timeout", engineCode: "159" });
     });
-    it("a query that runs out of memory says so", async () => {
+    it('a query that runs out of memory has kind "memory"', async () => {
       const wide = sql`SELECT groupArray(toString(number)) FROM numbers(50000000)`;
       expect(await failure(wide, "interactive")).toMatchObject({ kind: "memory", engineCode: "241" });
     });
-    it("wrong SQL and unknown tables are statements of ours that are wrong", async () => {
+    it('invalid SQL and unknown tables have kind "statement"', async () => {
       expect(await failure(sql`SELEC 1`)).toMatchObject({ kind: "statement", engineCode: "62" });
       expect(await failure(sql`SELECT * FROM no_such_table`)).toMatchObject({
         kind: "statement",
         engineCode: "60",
       });
     });
-    it("a query that fails in the middle of a large answer is an error, never a short answer", async () => {
+    it("a query that fails during a large result is an error, never a truncated result", async () => {
       for (const format of ["RowBinary", "JSONEachRow"] as const) {
         const query = sql`SELECT number, throwIf(number = 2000000) AS t FROM numbers(4000000) SETTINGS max_threads = 1, max_block_size = 65536`;
         const answer = engine().bytes(query, format, options);
         await expect(answer).rejects.toMatchObject({ kind: "statement", engineCode: "395" });
       }
     });
-    it("the error's own text holds nothing of the statement or its values", async () => {
+    it("the error's message contains nothing of the statement or its values", async () => {
       const error = await failure(sql`SELECT throwIf(1, ${param("String", "my secret")})`);
       expect(`${JSON.stringify(error)} ${error.message} ${error.stack}`).not.toContain("secret");
       expect(error.detail).toContain("my secret");
     });
-    it("works on after all of that", async () => {
+    it("keeps working after all of that", async () => {
       expect(await engine().rows(sql`SELECT 1 AS n`, options)).toEqual([{ n: 1 }]);
     });
   });
@@ -375,7 +375,7 @@ function describeConcurrency(engine: () => Engine): void {
     sql`SELECT sum(sleepEachRow(0.05)) AS s FROM numbers(${trusted(String(seconds * 20))}) SETTINGS max_block_size = 1, max_threads = 1`;
 
   describe("concurrency and cancellation", () => {
-    it("200 statements at a time keep their parameters apart", async () => {
+    it("200 concurrent statements keep their parameters separate", async () => {
       const answers = await Promise.all(
         Array.from({ length: 200 }, (_, n) =>
           engine().rows<{ a: string; b: number }>(
@@ -418,7 +418,7 @@ function describeConcurrency(engine: () => Engine): void {
       await materialized;
       await expect.poll(running).toEqual([{ n: 0 }]);
     });
-    it("a signal that is aborted before does not start anything", async () => {
+    it("an aborted signal starts nothing", async () => {
       const signal = AbortSignal.abort();
       await expect(engine().rows(sql`SELECT 1`, { ...options, signal })).rejects.toMatchObject({
         kind: "aborted",

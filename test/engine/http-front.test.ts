@@ -36,7 +36,7 @@ describeEngine("a server over HTTP (front of the embedded engine)", async () => 
   };
 });
 
-describe("the largest questions that the service takes", () => {
+describe("the largest queries that the service accepts", () => {
   let test: Omit<TestApp, "engine">;
   let engine: Engine;
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe("the largest questions that the service takes", () => {
   });
   const project_id = "acme/large";
 
-  it("ten lists of 10,000 ids each are answered", async () => {
+  it("ten lists of 10,000 ids each succeed", async () => {
     const lists = ["op_names", "input_refs", "output_refs", "parent_ids", "trace_ids"];
     const more = ["call_ids", "thread_ids", "turn_ids", "svc_user_ids", "svc_run_ids"];
     const filter = Object.fromEntries(
@@ -63,7 +63,7 @@ describe("the largest questions that the service takes", () => {
     expect([answer.status, answer.text]).toEqual([200, '{"call_usage":{},"unfinished_call_ids":[]}']);
   });
 
-  it("a query of a thousand nodes, every one with a path and a value of its own, is answered", async () => {
+  it("a query of a thousand nodes, each with its own path and value, succeeds", async () => {
     const conditions = Array.from({ length: 330 }, (_, n) => ({
       $eq: [{ $getField: `inputs.some.deep.path_${n}.to.a.value` }, { $literal: `value '${n}' \\` }],
     }));
@@ -72,7 +72,7 @@ describe("the largest questions that the service takes", () => {
     expect([answer.status, answer.text]).toEqual([200, '{"call_usage":{},"unfinished_call_ids":[]}']);
   });
 
-  it("feedback is answered with as many buckets, and for as many numbers, as there can be", async () => {
+  it("feedback statistics with the maximum of buckets and numbers succeed", async () => {
     const request = {
       project_id,
       start: "2024-01-01T05:00:00Z",
@@ -98,7 +98,7 @@ describe("the largest questions that the service takes", () => {
 });
 
 describe("an insert", () => {
-  it("is told apart from an equal one before it, whoever replicates", async () => {
+  it("is distinguished from an earlier equal one, on any replicated table", async () => {
     const options = { name: "twice" };
     const engine = connectServer(front.url);
     await engine.command(
@@ -124,7 +124,7 @@ describe("a server that fails", () => {
   const breaks = sql`SELECT number, throwIf(number = 2000000, ${param("String", "boom")}) AS t FROM numbers(4000000)
     SETTINGS max_threads = 1, max_block_size = 65536`;
 
-  it("in the middle of an answer, with or without breaking the connection, never gives a short one", async () => {
+  it("during a response, with or without a reset, never returns a truncated one", async () => {
     const failures: Record<string, unknown> = {
       "tagged-and-broken": { kind: "statement", engineCode: "395" },
       tagged: { kind: "statement", engineCode: "395" },
@@ -142,7 +142,7 @@ describe("a server that fails", () => {
     await expect(engine.insert("t", [{ n: 1 }], options)).rejects.toMatchObject({ kind: "unavailable" });
   });
 
-  it("by saying nothing is unavailable when the time is over", async () => {
+  it("by not responding is unavailable after the timeout", async () => {
     front.faults.silent = true;
     await expect(engine.rows(sql`SELECT 1`, { name: "failing" })).rejects.toMatchObject({
       kind: "unavailable",
@@ -150,7 +150,7 @@ describe("a server that fails", () => {
     });
   });
 
-  it("by not being there is unavailable", async () => {
+  it("by refusing connections is unavailable", async () => {
     const nobody = await startFakeServer(dir);
     await nobody.close();
     const nowhere = connectServer(nobody.url);

@@ -68,8 +68,8 @@ async function contents(): Promise<unknown> {
 const statusOfWrite = async (): Promise<number> =>
   (await test.post("/call/update", { project_id, call_id: "known", display_name: "name" })).status;
 
-describe("a service that runs on while a newer version migrates its store", () => {
-  it("writes nothing after a pause, by no route, and says why; it answers questions", async () => {
+describe("a running service whose store a newer version migrates", () => {
+  it("writes nothing after a pause, on any route, reports why, and serves reads", async () => {
     await migrateToNewer();
     nowMs += 3 * MINUTE_MS;
     const before = await contents();
@@ -88,14 +88,14 @@ describe("a service that runs on while a newer version migrates its store", () =
     expect([usage.status, Object.keys(usage.json().call_usage as object)]).toEqual([200, ["known"]]);
   });
 
-  it("writes on until the comparison of the next minute, and then no more", async () => {
+  it("continues to write until the comparison of the next minute, and then stops", async () => {
     await migrateToNewer();
     expect(await statusOfWrite()).toBe(200);
     await vi.advanceTimersByTimeAsync(MINUTE_MS);
     await expect.poll(statusOfWrite).toBe(503);
   });
 
-  it("is not ready to write, and the log says so once", async () => {
+  it("is not ready to write, which is logged once", async () => {
     expect((await test.app.inject("/readyz")).statusCode).toBe(200);
     await migrateToNewer();
     for (let turn = 0; turn < 3; turn++) {

@@ -31,7 +31,7 @@ let projects = 0;
 const freshProject = (): Project => `acme/prices-${projects++}` as Project;
 
 describe("the price store", () => {
-  it("gives a price back as it was set, an unset cache price as null and a free one as 0", async () => {
+  it("returns a price as set, an unset cache price as null and a free one as 0", async () => {
     const project = freshProject();
     const [id] = await store.add(
       project,
@@ -55,7 +55,7 @@ describe("the price store", () => {
     ]);
   });
 
-  it("counts a price once that was written twice, and not at all once purged, whatever comes last", async () => {
+  it("returns a price once that was written twice, and not at all once purged, in any order", async () => {
     const project = freshProject();
     const [id] = await store.add(project, [newPrice("m", "2026-01-01", 1)], origin);
     const [row] = await test.engine.rows<object>(
@@ -70,7 +70,7 @@ describe("the price store", () => {
     expect(await store.all(project)).toEqual([]);
   });
 
-  it("keeps projects apart: neither reads nor purges the other's prices", async () => {
+  it("isolates projects: neither reads nor purges the other's prices", async () => {
     const [mine, theirs] = [freshProject(), freshProject()];
     const [id] = await store.add(theirs, [newPrice("m", "2026-01-01", 1)], origin);
     await store.purge(mine, [id!]);
@@ -80,7 +80,7 @@ describe("the price store", () => {
 });
 
 describe("bookFor", () => {
-  it("charges what was set when it was opened, and what is purged no longer", async () => {
+  it("uses the prices set when it was opened, without purged ones", async () => {
     const project = freshProject();
     const prices = createPrices(store, { list: await loadPriceList() });
     const usage = {

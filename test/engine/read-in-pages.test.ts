@@ -39,12 +39,12 @@ it("reads small rows in large pages", async () => {
   expect(pages.map((page) => page.keys > 1000)).toEqual([false, true, true]);
 });
 
-it("keeps pages small however large the rows become", async () => {
+it("keeps pages small for rows of any size", async () => {
   const pages = await pagesOf(60, "if(number < 40, 1, 3000)");
   expect(Math.max(...pages.map((page) => page.bytes))).toBeLessThan(40 * 1024 * 1024);
 });
 
-it("reads a row that is larger than a page may be", async () => {
+it("reads a row that exceeds the page size", async () => {
   const pages = await pagesOf(3, "if(number = 1, 50000, 1)");
   expect(pages.map((page) => page.keys)).toEqual([1, 1, 1]);
 });

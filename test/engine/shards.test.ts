@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe("the shard of a row", () => {
-  it("follows from its key, in every table, so that all of its versions lie together", async () => {
+  it("depends on its key, in every table, so that all of its versions are on one shard", async () => {
     const tables = await test.engine.rows<{ table: string; key: string }>(
       sql`SELECT name AS table, sorting_key AS key FROM system.tables
           WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
@@ -36,7 +36,7 @@ describe("the shard of a row", () => {
     }
   });
 
-  it("is known for one number of shards, which the name of their database says", () => {
+  it("is valid for one number of shards, which is in the name of their database", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^\w{1,20}$/), fc.integer({ min: 2, max: 99 }), (database, shards) => {
         const ending = distributedDatabase(database, shards).slice(database.length);

@@ -21,7 +21,7 @@ interface Answered {
   readonly answer: unknown;
 }
 
-/** What the version answered that made the store. */
+/** Responses of the version that created the fixture. */
 const answered = JSON.parse(
   gunzipSync(readFileSync(join(FIXTURE, "answers.json.gz"))).toString(),
 ) as readonly Answered[];
@@ -63,12 +63,12 @@ async function contents(): Promise<unknown> {
 }
 
 describe("a store of 1.0", () => {
-  it("answers as the version that made it", async () => {
+  it("returns the responses of the version that created it", async () => {
     expect(answered.length).toBeGreaterThan(30);
     await expectSameAnswers();
   });
 
-  it("takes what comes late for its calls: an end that waited, an end of an open call, a delete", async () => {
+  it("accepts late messages for its calls: a pending end, an end of an open call, a delete", async () => {
     const project_id = KEPT;
     const started = { project_id, id: "later", trace_id: "t-later", op_name: "o" };
     await test.post("/call/start", { start: { ...started, started_at: "2026-01-01T00:00:00Z" } });
@@ -116,7 +116,7 @@ describe("a migration after 1.0", () => {
     expect(await migrate(engine, options)).toEqual([]);
   }
 
-  it("is applied whole, cut off before each of its statements", async () => {
+  it("is applied completely if interrupted before each of its statements", async () => {
     await openAnew();
     let cuts = 0;
     while ((await migrateCut(cuts)) === undefined) cuts++;
@@ -124,7 +124,7 @@ describe("a migration after 1.0", () => {
     await expectMigrated();
   });
 
-  it("is applied whole by several at once, each of them cut off somewhere", async () => {
+  it("is applied completely by several services, each of them interrupted", async () => {
     await openAnew();
     const random = seededRandom();
     const applied: string[] = [];
@@ -137,7 +137,7 @@ describe("a migration after 1.0", () => {
     await expectMigrated();
   });
 
-  it("is refused by the version before it, and when its file has changed", async () => {
+  it("is rejected by the previous version, and if its file has changed", async () => {
     await expect(migrate(engine, { cluster: undefined })).rejects.toThrow(
       `The store has migration ${LATER.name}, which this version does not know: start the newer version.`,
     );

@@ -119,7 +119,7 @@ async function compare(): Promise<void> {
 }
 
 it(
-  "the store adds up what each project holds, whatever is stored, merged and deleted",
+  "the stored bytes of each project are correct after writes, merges and deletions",
   { timeout: 300_000 },
   async () => {
     await fc.assert(

@@ -37,7 +37,7 @@ async function script(name: string, args: readonly string[], dataDir: string) {
   }
 }
 
-/** What the service logs until it listens. */
+/** Returns the log of a service until it listens. */
 async function logOfStart(dataDir: string): Promise<string> {
   const child = spawnProcess({ DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
   let said = "";
@@ -110,7 +110,7 @@ describe("a backup of the embedded store", () => {
   let before: readonly string[];
   let keyId: string;
 
-  it("is made under load, and holds what was acknowledged before it began", async () => {
+  it("is created under load, and contains everything acknowledged before it began", async () => {
     const service = await start(dataDir);
     const created = await service.post("/api-keys", {
       name: "later revoked",
@@ -131,7 +131,7 @@ describe("a backup of the embedded store", () => {
     rmSync(join(dataDir, "store"), { recursive: true });
   });
 
-  it("can be read by its user alone", () => {
+  it("is readable only for its user", () => {
     for (const name of readdirSync(backup, { recursive: true, encoding: "utf8" }))
       expect(statSync(join(backup, name)).mode & 0o077).toBe(0);
   });
@@ -170,13 +170,13 @@ describe("a backup of the embedded store", () => {
     expect(await service.end("SIGTERM")).toBe(0);
   });
 
-  it("is also made while the service is stopped", async () => {
+  it("can be created while the service is stopped", async () => {
     const made = await script("backup", [], join(dir, "restored"));
     expect(made.code).toBe(0);
     expect(existsSync(join(made.stdout.trim(), ".backup"))).toBe(true);
   });
 
-  it("is not restored over a store, nor from what is none, and a restore that was cut off is told", async () => {
+  it("is not restored over a store, nor from an invalid file, and an interrupted restore is reported", async () => {
     expect(await script("restore", [backup], join(dir, "restored"))).toMatchObject({
       code: 1,
       stderr: `DATA_DIR ${join(dir, "restored")} holds a store. Move it away, or set another DATA_DIR.\n`,
@@ -192,7 +192,7 @@ describe("a backup of the embedded store", () => {
     await expect(start(cut)).rejects.toThrow("contains an incomplete restore.");
   });
 
-  it("leaves nothing behind when it cannot be restored", async () => {
+  it("leaves no files if it cannot be restored", async () => {
     const damaged = join(dir, "damaged");
     mkdirSync(damaged);
     writeFileSync(join(damaged, ".backup"), "<config/>");
@@ -201,7 +201,7 @@ describe("a backup of the embedded store", () => {
     expect(readdirSync(target)).toEqual([]);
   });
 
-  it("is for keys of all projects", async () => {
+  it("requires a key of all projects", async () => {
     const service = await start(join(dir, "restored"));
     const made = await service.post("/api-keys", { name: "x", scopes: ["admin"], projects: ["acme/*"] });
     const { key } = (await made.json()) as { key: string };
@@ -213,7 +213,7 @@ describe("a backup of the embedded store", () => {
     await service.end("SIGTERM");
   });
 
-  it("is never touched by a kill while the next one is made, and what is left of that one is no backup", async () => {
+  it("is not changed by a kill during the next one, whose remains are no backup", async () => {
     const data = join(dir, "restored");
     const backups = join(data, "backups");
     const kept = new Map<string, string>();

@@ -32,7 +32,7 @@ function wildJumps(): number[] {
 }
 
 describe("a clock that jumps at every reading", () => {
-  it("changes nothing about calls, however their messages come", async () => {
+  it("does not affect calls, for any order of messages", async () => {
     const sendAll = async (project: string) => {
       for (const [url, body] of traceMessages().toReversed()) {
         expect((await test.post(url.replace("{project}", project), body(project))).status).toBe(200);
@@ -45,7 +45,7 @@ describe("a clock that jumps at every reading", () => {
     expect(await sendAll("acme/jumping")).toEqual(expected);
   });
 
-  it("lets the last word about a feedback hold, and counts it once", async () => {
+  it("keeps the last write of a feedback, and counts it once", async () => {
     jumps = wildJumps();
     const feedback = (score: number) => ({
       project_id: "acme/jumping-feedback",
@@ -88,7 +88,7 @@ describe("a clock that jumps at every reading", () => {
 });
 
 describe("a clock that is set back by ten years", () => {
-  it("shuts nobody out for longer than a minute", async () => {
+  it("blocks no client for longer than a minute", async () => {
     let steadyMs = 0;
     const limited = await startAppOn(test.engine, {
       settings: { FAILED_AUTH_PER_MINUTE: "1", RATE_LIMIT_PER_MINUTE: "2" },
@@ -115,7 +115,7 @@ describe("a clock that is set back by ten years", () => {
     }
   });
 
-  it("neither ends nor prolongs a key, except by its own date", async () => {
+  it("does not change the validity of a key, except by its expiry", async () => {
     jumps = [0];
     const expires_at = new Date(TODAY + 3_600_000).toISOString();
     const made = await test.post("/api-keys", { name: "k", scopes: ["read"], projects: ["*"], expires_at });
@@ -130,7 +130,7 @@ describe("a clock that is set back by ten years", () => {
     expect(await status()).toBe(200);
   });
 
-  it("does not have a key trusted longer that was revoked on another replica", async () => {
+  it("does not prolong the use of a key revoked on another replica", async () => {
     jumps = [0];
     let steadyMs = 0;
     const replica = await startAppOn(test.engine, { deps: { clock, steady: { now: () => steadyMs } } });

@@ -21,28 +21,28 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
   for (const answer of await Promise.all(asked)) expect(answer.status).toBe(200);
 }
 
-/** What ended the process. */
+/** Returns the signal that ended the process. */
 async function endedBy(): Promise<NodeJS.Signals | null> {
   const { child } = service;
   if (child.signalCode === null) await once(child, "exit");
   return child.signalCode;
 }
 
-describe("a crash ends the process, so that a supervisor starts it again", () => {
+describe("a crash ends the process, so that a supervisor restarts it", () => {
   it.each(["SIGABRT", "SIGILL", "SIGSEGV"] as const)("%s", async (signal) => {
     await start();
     service.child.kill(signal);
     expect(await endedBy()).toBe(signal);
   });
 
-  it("the end of the heap", async () => {
+  it("heap exhaustion", async () => {
     const program = join(import.meta.dirname, "programs/fill-heap.ts");
     await start({ NODE_OPTIONS: `--max-old-space-size=64 --import=${program}` });
     service.child.kill("SIGUSR2");
     expect(["SIGABRT", "SIGTRAP"]).toContain(await endedBy());
   });
 
-  it("an event loop that stands, and says so", async () => {
+  it("a blocked event loop, which is reported", async () => {
     const program = join(import.meta.dirname, "programs/stand-still.ts");
     await start({ NODE_OPTIONS: `--import=${program}`, MAX_STANDSTILL_SECONDS: "2" });
     let said = "";

@@ -48,8 +48,8 @@ function onServer(more: Readonly<Record<string, string>> = {}) {
   return { CLICKHOUSE_URL: url, ROOT_API_KEY: ROOT_KEY, ...more };
 }
 
-describe("a wrong setting", () => {
-  it("is named, with all the others, and its value is not repeated", async () => {
+describe("an invalid setting", () => {
+  it("is reported, with all others, without its value", async () => {
     const said = await failedStart({
       PORT: "eighty",
       LOG_LEVEL: "loud",
@@ -74,7 +74,7 @@ describe("a wrong setting", () => {
   });
 });
 
-describe("what is in the way of a start", () => {
+describe("errors at start", () => {
   it("a port that is in use", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
@@ -84,12 +84,12 @@ describe("what is in the way of a start", () => {
     );
     other.close();
   });
-  it("an address that is not this machine's", async () => {
+  it("an address of another machine", async () => {
     expect(await failedStart({ HOST: "192.0.2.1" })).toBe(
       "Sumtree could not start: 192.0.2.1 is not an address of this machine. Set HOST.",
     );
   });
-  it("a data directory that another process has, which works on", async () => {
+  it("a data directory that another process uses, which keeps running", async () => {
     const service = await startProcess({ DATA_DIR: join(dir, "shared"), ROOT_API_KEY: ROOT_KEY });
     const said = await failedStart({ DATA_DIR: join(dir, "shared") });
     expect((await service.post("/trace/usage", { project_id: "a/b" })).status).toBe(200);
@@ -104,12 +104,12 @@ describe("what is in the way of a start", () => {
       `Sumtree could not start: DATA_DIR ${join(dir, "file")} is a file. Set a directory.`,
     );
   });
-  it.runIf(process.platform === "linux")("a data directory that cannot be made", async () => {
+  it.runIf(process.platform === "linux")("a data directory that cannot be created", async () => {
     expect(await failedStart({ DATA_DIR: "/proc/foo/bar" })).toBe(
       "Sumtree could not start: DATA_DIR cannot be created in /proc (ENOENT). Set another directory.",
     );
   });
-  it("a data directory of somebody else", async () => {
+  it("a data directory of another user", async () => {
     const closed = join(dir, "closed");
     mkdirSync(closed, { mode: 0o555 });
     const user = process.getuid?.() === 0 ? 65_534 : process.getuid!();
@@ -118,19 +118,19 @@ describe("what is in the way of a start", () => {
       `Sumtree could not start: DATA_DIR ${closed} is not writable by user ${user} (EACCES). Change its owner or set another directory.`,
     );
   });
-  it("a kept root key that is none", async () => {
+  it("an invalid stored root key", async () => {
     mkdirSync(join(dir, "damaged"));
     writeFileSync(join(dir, "damaged/root-api-key"), "\n");
     expect(await failedStart({ DATA_DIR: join(dir, "damaged") })).toContain(
       "root-api-key holds no key. Delete it",
     );
   });
-  it("a server that is not there", async () => {
+  it("an unreachable server", async () => {
     expect(await failedStart({ ...onServer(), CLICKHOUSE_URL: "http://us3r:pa55word@127.0.0.1:1/db" })).toBe(
       "Sumtree could not start: ClickHouse at 127.0.0.1:1 (CLICKHOUSE_URL) does not respond (ECONNREFUSED).",
     );
   });
-  it("something else that answers there", async () => {
+  it("another program at the address", async () => {
     front.faults.badGateway = true;
     const said = await failedStart(onServer());
     expect(said).toMatch(
@@ -146,7 +146,7 @@ describe("what is in the way of a start", () => {
       "Code: 81. DB::Exception: Database nope does not exist. (UNKNOWN_DATABASE)",
       "does not have the database named",
     ],
-  ])("a server that says %s", async (exception, said) => {
+  ])("a server that responds %s", async (exception, said) => {
     front.faults.exception = exception;
     const message = await failedStart(onServer());
     expect(message).toContain(said);
@@ -160,8 +160,8 @@ describe("what is in the way of a start", () => {
   });
 });
 
-describe("a server that is as it should be", () => {
-  it("is migrated and served from, and found too old when it is replaced by one", async () => {
+describe("a supported server", () => {
+  it("is migrated and used, and rejected if an older version replaces it", async () => {
     const service = await startProcess(onServer());
     const ready = async () => {
       const response = await fetch(`${service.url}/readyz`);

@@ -60,7 +60,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** What a client of another project does all the time: a small write, a question, a stream. Their statuses. */
+/** Runs a client of another project: a small write, a query, a stream, repeatedly. Returns the statuses. */
 async function turns(seconds: number): Promise<readonly number[]> {
   const done: number[] = [];
   const end = performance.now() + seconds * 1000;
@@ -98,12 +98,12 @@ async function underAttack(attacks: readonly Attack[]): Promise<void> {
   }
 }
 
-describe("a project that asks for all it can get, by one key or many", () => {
-  it.each(ATTACKS)("leaves to another project what it needs: %s", async (does) => {
+describe("a project that uses all it can get, by one key or many", () => {
+  it.each(ATTACKS)("leaves enough capacity to another project: %s", async (does) => {
     await underAttack([{ does, times: does === "months" ? 8 : 50, keys: 1 }]);
   });
 
-  it("leaves it in any mixture", { timeout: 600_000 }, async () => {
+  it("leaves it in any combination", { timeout: 600_000 }, async () => {
     await fc.assert(fc.asyncProperty(fc.array(attackOf, { minLength: 2, maxLength: 4 }), underAttack), {
       seed,
       numRuns: runs(1, 4),

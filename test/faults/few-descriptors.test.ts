@@ -15,7 +15,7 @@ const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const IDLE = 5000;
 
 describe("1,024 descriptors", () => {
-  it(`serve others while ${IDLE} connections do nothing`, async () => {
+  it(`serve clients while ${IDLE} connections are idle`, async () => {
     const child = spawn("sh", ["-c", 'ulimit -n 1024 && exec "$0" "$1"', process.execPath, MAIN], {
       env: { PATH: process.env["PATH"], PORT: "0", DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY },
       stdio: ["ignore", "pipe", "inherit"],

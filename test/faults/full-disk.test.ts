@@ -65,7 +65,7 @@ async function lost(service: ServiceProcess, project = project_id): Promise<stri
 }
 
 describe("a full disk", () => {
-  it.skipIf(!mounted)("is a 503 for those who write, and nothing to those who read", async () => {
+  it.skipIf(!mounted)("returns 503 to writers, and does not affect readers", async () => {
     const service = await startProcess(settings);
     for (let again = 0; again < 5; again++) {
       const answer = await fill(service);
@@ -84,7 +84,7 @@ describe("a full disk", () => {
     await service.end("SIGKILL");
   });
 
-  it.skipIf(!mounted)("keeps nobody from starting, reading, and ending in good order", async () => {
+  it.skipIf(!mounted)("does not prevent a start, reads, and a graceful stop", async () => {
     const before = await startProcess(settings);
     await fill(before);
     await before.end("SIGKILL");
@@ -95,7 +95,7 @@ describe("a full disk", () => {
   });
 
   it.skipIf(!mounted)(
-    "delays no completion: it says which of them a kill would lose, and records them when there is space",
+    "delays no completion: reports those that a kill would lose, and records them once there is space",
     async () => {
       const upstream = await startReferenceUpstream();
       const service = await startProcess({ ...settings, TRAINING_UPSTREAM_URL: upstream.url });
@@ -166,7 +166,7 @@ describe("a disk with a reserve", () => {
   };
 
   it.skipIf(!mounted)(
-    "is not filled by a key, which is revoked and deleted, over a kill as well",
+    "is not filled by a key's writes; the key can be revoked and deleted, also after a kill",
     async () => {
       remake();
       const first = await startProcess(reserving);
@@ -196,7 +196,7 @@ describe("a disk with a reserve", () => {
   );
 
   it.skipIf(!mounted)(
-    "is not filled by what the gateway relays: all of it is recorded, then none is relayed",
+    "is not filled by the gateway: all completions are recorded, then rejected",
     async () => {
       remake();
       const upstream = await startReferenceUpstream();
@@ -239,7 +239,7 @@ describe("a disk with a reserve", () => {
     },
   );
 
-  it("makes no part that it had no space to rewrite", async () => {
+  it("creates no part that it had no space to rewrite", async () => {
     const data = mkdtempSync(join(tmpdir(), "sumtree-parts-"));
     const service = await startProcess({
       ...settings,

@@ -19,7 +19,7 @@ function longestAnswer({ bytes, headers }: HostileBody): number {
 }
 
 // what it costs in time and memory: bench/attacks.bench.ts
-it("a hostile body has a short answer that blames its sender, and others are served meanwhile", async () => {
+it("a hostile body gets a short response with a client error, and others are served meanwhile", async () => {
   await fc.assert(
     fc.asyncProperty(hostileBodies(MAX_BODY_BYTES), async (body) => {
       const { answer, served } = await service.attack(body);

@@ -33,7 +33,7 @@ interface Usage {
   readonly total_tokens: number;
 }
 
-/** What clients saw, by call: the usage of a response that came to its end, undefined for one that was cut. */
+/** Usage in the responses that clients received, by call; `undefined` for a truncated response. */
 const seen = new Map<string, Usage | undefined>();
 
 const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random.next() * items.length)]!;
@@ -129,53 +129,57 @@ async function storedCalls(service: ServiceProcess): Promise<Stored[]> {
   return lines.map((line) => JSON.parse(line) as Stored);
 }
 
-/** What is stored of a call, in the words of `seen`; "cut" if its count is the gateway's own. */
+/** Converts a stored call to the form of `seen`; "cut" if the gateway counted the usage. */
 function asSeen({ summary, attributes }: Stored): Usage | "cut" {
   const [used] = Object.values(summary.usage);
   if (attributes.sumtree.outcome !== "finished" || used === undefined) return "cut";
   return counts(used);
 }
 
-describe(`kill -9 in the middle of completions (seed ${random.seed})`, () => {
-  it(`keeps each that a client has seen whole, once, over ${KILLS} kills`, { timeout: 300_000 }, async () => {
-    const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY, TRAINING_UPSTREAM_URL: upstream.url };
-    let recovered = 0;
-    for (let kill = 0; kill < KILLS; kill++) {
+describe(`kill -9 during completions (seed ${random.seed})`, () => {
+  it(
+    `keeps each completion that a client received completely, once, over ${KILLS} kills`,
+    { timeout: 300_000 },
+    async () => {
+      const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY, TRAINING_UPSTREAM_URL: upstream.url };
+      let recovered = 0;
+      for (let kill = 0; kill < KILLS; kill++) {
+        const service = await startProcess(settings);
+        await until(() => isRecorded(service));
+        recovered += await metric(service, `${completions}_recovered_total`);
+        const clients = Array.from({ length: CLIENTS }, () => client(Number(new URL(service.url).port)));
+        const enough = seen.size + 20 + random.next() * 100;
+        await until(() => seen.size > enough);
+        await delay(random.next() * 150);
+        await service.end("SIGKILL");
+        await Promise.all(clients);
+      }
+
       const service = await startProcess(settings);
       await until(() => isRecorded(service));
       recovered += await metric(service, `${completions}_recovered_total`);
-      const clients = Array.from({ length: CLIENTS }, () => client(Number(new URL(service.url).port)));
-      const enough = seen.size + 20 + random.next() * 100;
-      await until(() => seen.size > enough);
-      await delay(random.next() * 150);
-      await service.end("SIGKILL");
-      await Promise.all(clients);
-    }
 
-    const service = await startProcess(settings);
-    await until(() => isRecorded(service));
-    recovered += await metric(service, `${completions}_recovered_total`);
+      const stored = await storedCalls(service);
+      const byId = new Map(stored.map((call) => [call.id, call]));
+      expect(stored.length).toBe(byId.size);
+      expect(stored.length).toBeLessThanOrEqual(upstream.seen.length);
+      const wrong = [...seen].filter(([id, usage]) => {
+        const call = byId.get(id);
+        if (call === undefined) return true;
+        return usage !== undefined && JSON.stringify(asSeen(call)) !== JSON.stringify(usage);
+      });
+      expect(wrong).toEqual([]);
+      expect(recovered).toBeGreaterThan(0);
+      expect(stored.filter(({ ended_at }) => ended_at === null)).toEqual([]);
+      const cut = stored.filter(({ attributes }) => attributes.sumtree.outcome !== "finished");
+      expect(
+        new Set(cut.map(({ attributes, exception }) => `${attributes.sumtree.usage}: ${exception}`)),
+      ).toEqual(new Set(["estimated: The gateway was killed before the completion ended."]));
+      expect(await service.end("SIGTERM")).toBe(0);
 
-    const stored = await storedCalls(service);
-    const byId = new Map(stored.map((call) => [call.id, call]));
-    expect(stored.length).toBe(byId.size);
-    expect(stored.length).toBeLessThanOrEqual(upstream.seen.length);
-    const wrong = [...seen].filter(([id, usage]) => {
-      const call = byId.get(id);
-      if (call === undefined) return true;
-      return usage !== undefined && JSON.stringify(asSeen(call)) !== JSON.stringify(usage);
-    });
-    expect(wrong).toEqual([]);
-    expect(recovered).toBeGreaterThan(0);
-    expect(stored.filter(({ ended_at }) => ended_at === null)).toEqual([]);
-    const cut = stored.filter(({ attributes }) => attributes.sumtree.outcome !== "finished");
-    expect(
-      new Set(cut.map(({ attributes, exception }) => `${attributes.sumtree.usage}: ${exception}`)),
-    ).toEqual(new Set(["estimated: The gateway was killed before the completion ended."]));
-    expect(await service.end("SIGTERM")).toBe(0);
-
-    const again = await startProcess(settings);
-    expect(await metric(again, `${completions}_recovered_total`)).toBe(0);
-    expect(await again.end("SIGTERM")).toBe(0);
-  });
+      const again = await startProcess(settings);
+      expect(await metric(again, `${completions}_recovered_total`)).toBe(0);
+      expect(await again.end("SIGTERM")).toBe(0);
+    },
+  );
 });

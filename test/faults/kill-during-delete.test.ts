@@ -79,8 +79,8 @@ async function left(service: ServiceProcess) {
   return { counts, feedback: new Set(feedback.result.map((row) => row.id)) };
 }
 
-describe(`kill -9 in the middle of deletes and purges (seed ${random.seed})`, () => {
-  it(`brings nothing back and takes nothing else, over ${KILLS} kills`, async () => {
+describe(`kill -9 during deletes and purges (seed ${random.seed})`, () => {
+  it(`restores nothing and deletes nothing else, over ${KILLS} kills`, async () => {
     let service = await startProcess(settings);
     await answered(service, `/v2/${project_id}/calls/complete`, { batch: traces.flatMap(callsOf) });
     await answered(service, "/feedback/batch/create", { batch: traces.map(feedbackOf) });

@@ -19,7 +19,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY };
 const project_id = "acme/kill";
 
-/** The last value that was acknowledged of an id, and the one that was sent after it without an answer. */
+/** Last acknowledged value of an id, and the value sent after it without a response. */
 const acknowledged = new Map<string, number>();
 const unanswered = new Map<string, number>();
 
@@ -44,7 +44,7 @@ async function send(service: ServiceProcess, id: string, n: number): Promise<boo
   return true;
 }
 
-/** Sends feedback, every third one again with another value, until the service is gone. */
+/** Sends feedback, every third one again with another value, until the service is killed. */
 async function write(service: ServiceProcess, writer: string): Promise<void> {
   for (let n = 0; ; n++) {
     const id = `${writer}-${n - (n % 3 === 2 ? 1 : 0)}`;
@@ -52,11 +52,11 @@ async function write(service: ServiceProcess, writer: string): Promise<void> {
   }
 }
 
-describe(`kill -9 while feedback comes in (seed ${random.seed})`, () => {
-  it(`keeps what was acknowledged, each id once, over ${KILLS} kills`, async () => {
+describe(`kill -9 during feedback writes (seed ${random.seed})`, () => {
+  it(`keeps acknowledged feedback, each id once, over ${KILLS} kills`, async () => {
     for (let kill = 0; kill < KILLS; kill++) {
       const service = await startProcess(settings);
-      // what had no answer is sent again, as clients do
+      // retry requests without a response, as clients do
       await Promise.all([...unanswered].map(([id, n]) => send(service, id, n)));
       const writers = Array.from({ length: WRITERS }, (_, writer) => write(service, `k${kill}w${writer}`));
       const enough = acknowledged.size + 3 + random.next() * 60;

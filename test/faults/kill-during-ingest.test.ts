@@ -22,15 +22,15 @@ const project_id = "acme/kill";
 interface Message {
   readonly path: string;
   readonly body: object;
-  /** The calls it starts or ends. */
+  /** Id of the call it starts. */
   readonly starts?: string;
   readonly ends?: string;
 }
 
-/** What the service has acknowledged. */
+/** Ids whose start or end was acknowledged. */
 const startedIds = new Set<string>();
 const endedIds = new Set<string>();
-/** What had no answer, and is sent again as clients do. */
+/** Requests without a response, retried as clients do. */
 const unanswered = new Set<Message>();
 
 async function send(service: ServiceProcess, message: Message): Promise<boolean> {
@@ -48,7 +48,7 @@ async function send(service: ServiceProcess, message: Message): Promise<boolean>
   return true;
 }
 
-/** A start and an end, an end sometimes first, or both in one batch. */
+/** Creates a start and an end, sometimes the end first, or both in one batch. */
 function messagesOf(writer: string, n: number): Message[] {
   const id = `${writer}-${n}`;
   const start = {
@@ -87,7 +87,7 @@ async function write(service: ServiceProcess, writer: string): Promise<void> {
   }
 }
 
-describe(`kill -9 in the middle of ingest (seed ${random.seed})`, () => {
+describe(`kill -9 during ingest (seed ${random.seed})`, () => {
   it(`keeps every acknowledged call, each once, over ${KILLS} kills`, async () => {
     let sentAgain = 0;
     const sendAgain = async (service: ServiceProcess): Promise<void> => {

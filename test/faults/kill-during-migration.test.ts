@@ -68,7 +68,7 @@ function tablesIn({ DATA_DIR }: Settings): number {
   return files.filter((file) => file.endsWith(".sql")).length;
 }
 
-/** What a start leaves, however often one before it was killed. */
+/** Checks the result of a start after any number of killed starts. */
 async function startAfterKills(fill: (dir: string) => void, check: (service: Service) => Promise<void>) {
   const took = await migratingMs(fill);
   const tables: number[] = [];
@@ -88,7 +88,7 @@ async function startAfterKills(fill: (dir: string) => void, check: (service: Ser
   process.stdout.write(`killed when there were ${tables.join(", ")} tables\n`);
 }
 
-describe(`kill -9 while the service migrates (seed ${random.seed}, ${KILLS} kills)`, () => {
+describe(`kill -9 during migrations (seed ${random.seed}, ${KILLS} kills)`, () => {
   it("leaves an empty directory that the next start completes", () =>
     startAfterKills(
       () => undefined,

@@ -42,8 +42,8 @@ async function ask(service: ServiceProcess, method: string, path: string): Promi
 
 const random = seededRandom();
 
-describe("kill -9 while a project is deleted", () => {
-  it(`loses no receipt, and leaves nothing that asking again does not delete, seed ${random.seed}`, async () => {
+describe("kill -9 during a project deletion", () => {
+  it(`loses no receipt, and a retry deletes everything, seed ${random.seed}`, async () => {
     let service = await startProcess(settings);
     await fill(service, "acme/kept");
     for (let kill = 0; kill < KILLS; kill++) {

@@ -52,7 +52,7 @@ const events = fc
       : [{ step: deletion, what: "delete project meanwhile" as const, replica: 0 as const }]),
   ]);
 
-describe("a process that is killed between two steps", () => {
+describe("a process killed between two steps", () => {
   it(`keeps what it has acknowledged, seed ${seed}`, { timeout: 3_600_000 }, async () => {
     const sequences = fc.array(sequence, { minLength: 20, maxLength: 40, size: "max" });
     const lives = fc.array(fc.record({ sequences, events }), { minLength: 1, maxLength: 2, size: "max" });

@@ -90,26 +90,22 @@ async function expectRoots(project_id: string): Promise<number> {
   return calls;
 }
 
-describe("POST /usage/stats of a process that is killed", () => {
-  it(
-    `counts what was acknowledged, and sums up to the roots, seed ${seed}`,
-    { timeout: 3_600_000 },
-    async () => {
-      for (let life = 0; life < LIVES; life++) {
-        const project = `acme/killed-stats-${life}`;
-        const { sent, acknowledged } = await writeUntilKilled(project);
-        const calls = await expectRoots(project);
-        expect(calls).toBeGreaterThanOrEqual(acknowledged.length);
-        expect(calls).toBeLessThanOrEqual(sent.length);
+describe("POST /usage/stats of a killed process", () => {
+  it(`counts acknowledged calls, and sums to the roots, seed ${seed}`, { timeout: 3_600_000 }, async () => {
+    for (let life = 0; life < LIVES; life++) {
+      const project = `acme/killed-stats-${life}`;
+      const { sent, acknowledged } = await writeUntilKilled(project);
+      const calls = await expectRoots(project);
+      expect(calls).toBeGreaterThanOrEqual(acknowledged.length);
+      expect(calls).toBeLessThanOrEqual(sent.length);
 
-        const ids = acknowledged.filter((id) => !id.endsWith("-top"));
-        const steps = fc.sample(step, { numRuns: 4, seed: Math.floor(seeded.next() * 2 ** 31) });
-        if (ids.length > 0)
-          for (const [number, taken] of steps.entries()) await take(ask, taken, { project, ids, number });
-        const before = await expectRoots(project);
-        await kill();
-        expect(await expectRoots(project)).toBe(before);
-      }
-    },
-  );
+      const ids = acknowledged.filter((id) => !id.endsWith("-top"));
+      const steps = fc.sample(step, { numRuns: 4, seed: Math.floor(seeded.next() * 2 ** 31) });
+      if (ids.length > 0)
+        for (const [number, taken] of steps.entries()) await take(ask, taken, { project, ids, number });
+      const before = await expectRoots(project);
+      await kill();
+      expect(await expectRoots(project)).toBe(before);
+    }
+  });
 });

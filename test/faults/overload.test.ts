@@ -76,7 +76,7 @@ function createLoad(service: ServiceProcess) {
   };
 }
 
-it(`twice the load that it can carry for ${SECONDS} s is refused, and nothing acknowledged is lost`, async () => {
+it(`twice the sustainable load for ${SECONDS} s is rejected, and nothing acknowledged is lost`, async () => {
   const service = await startProcess({
     DATA_DIR: dataDir,
     ROOT_API_KEY: ROOT_KEY,

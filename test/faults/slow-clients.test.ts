@@ -111,7 +111,7 @@ async function openRequests(): Promise<number> {
 
 describe(`clients that read one byte in ${BYTE_MS} ms`, () => {
   // what they cost in memory: bench/memory.bench.ts
-  it("hold a bounded share, are cut off in time, and nobody else notices", async () => {
+  it("hold limited permits, are disconnected in time, and do not affect others", async () => {
     for (let n = 0; n < 5; n++) await until(isServed);
     const began = performance.now();
     const readers = Array.from({ length: READERS }, readSlowly);
@@ -137,7 +137,7 @@ describe(`clients that read one byte in ${BYTE_MS} ms`, () => {
 });
 
 describe("uploads that stall", () => {
-  it("hold no permit for what has not arrived, and are cut off in time", async () => {
+  it("hold no permit for bytes that have not arrived, and are aborted in time", async () => {
     const heads = Array.from({ length: 8 }, () => {
       const socket = connection();
       socket.write(`${requestHead("/call/upsert_batch", 64 * 2 ** 20)}{"batch":[`);
@@ -157,8 +157,8 @@ describe("uploads that stall", () => {
   });
 });
 
-describe(`${IDLE_CONNECTIONS} connections that say nothing`, () => {
-  it("are not noticed by others", async () => {
+describe(`${IDLE_CONNECTIONS} idle connections`, () => {
+  it("do not affect others", async () => {
     const idle = Array.from({ length: IDLE_CONNECTIONS }, connection);
     await Promise.all(idle.map((socket) => once(socket, "connect")));
     for (let n = 0; n < 5; n++) await until(isServed);

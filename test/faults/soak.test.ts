@@ -8,7 +8,7 @@ const SECONDS = 60;
 const random = seededRandom();
 
 describe(`${SECONDS} s of an hour's mixed load (seed ${random.seed})`, () => {
-  it("is answered rightly, and all that was acknowledged is there once", async () => {
+  it("has correct responses, and everything acknowledged is stored once", async () => {
     const report = await runSoak(shareOfHour(SECONDS / 3600), random);
     const lines = outcomeLines(report);
     const failed = lines.filter((line) => !line.met);

@@ -32,7 +32,7 @@ describe("the first start", () => {
     expect(errors.join("").split(key)).toHaveLength(2);
   });
 
-  it("makes files that nobody else can read, and closes those of an earlier version", async () => {
+  it("creates files that only its user can read, and closes those of an earlier version", async () => {
     expect([statSync(fresh).mode & 0o077, ...new Set(modesIn(fresh))]).toEqual([0, 0]);
     chmodSync(join(fresh, "store"), 0o755);
     const service = await startProcess({ DATA_DIR: fresh });
@@ -40,7 +40,7 @@ describe("the first start", () => {
     await service.end("SIGTERM");
   });
 
-  it("says which version starts, and what looks like a misspelt setting", async () => {
+  it("logs its version, and possibly misspelt settings", async () => {
     const child = spawnProcess({ DATA_DIR: fresh, CLICKHOSE_URL: "http://secret-host" });
     const said: string[] = [];
     for await (const line of createInterface({ input: child.stdout })) {

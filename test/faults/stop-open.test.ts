@@ -46,7 +46,7 @@ interface Target {
 interface Open {
   /** Lets it come to its end, if it ever does. */
   readonly go?: () => void;
-  /** What its client gets; undefined for one that reads nothing. */
+  /** Response; `undefined` for a client that does not read. */
   readonly answer?: Promise<RawAnswer>;
 }
 
@@ -189,7 +189,7 @@ function endOf({ status, body, complete }: RawAnswer): End {
     : "cut";
 }
 
-/** What the calls of a project say of themselves. */
+/** Reads the outcomes of the calls of a project. */
 async function outcomes(service: ServiceProcess, project: string): Promise<string[]> {
   const answer = await service.post("/calls/stream_query", { project_id: project });
   const lines = (await answer.text()).split("\n").filter((line) => line !== "");
@@ -250,7 +250,7 @@ const plans = fc.record({
 });
 
 describe(`a stop with open responses (seed ${seed})`, () => {
-  it("ends in order, and says of each response what became of it", { timeout: 600_000 }, async () => {
+  it("ends gracefully, and records the outcome of each response", { timeout: 600_000 }, async () => {
     await fc.assert(fc.asyncProperty(plans, check), {
       seed,
       numRuns: RUNS,
@@ -259,7 +259,7 @@ describe(`a stop with open responses (seed ${seed})`, () => {
     });
   });
 
-  it.runIf(isLong)("ends in order with the default time", { timeout: 60_000 }, async () => {
+  it.runIf(isLong)("ends gracefully with the default timeout", { timeout: 60_000 }, async () => {
     await check({ names: NAMES, timeoutMs: 30_000, twice: false });
   });
 

@@ -42,8 +42,8 @@ function stop(): Promise<number | null> {
   return service.end("SIGTERM");
 }
 
-describe("an orderly stop", () => {
-  it("does not wait for connections that have asked nothing, or half of something", async () => {
+describe("a graceful stop", () => {
+  it("does not wait for connections without a request, or with an incomplete one", async () => {
     const sockets = [connect(port, "127.0.0.1"), connect(port, "127.0.0.1")];
     for (const socket of sockets) {
       socket.on("error", () => undefined);
@@ -55,7 +55,7 @@ describe("an orderly stop", () => {
     expect(await stop()).toBe(0);
   });
 
-  it("does not wait for connections that are kept for another request", async () => {
+  it("does not wait for keep-alive connections", async () => {
     const agent = new Agent({ keepAlive: true });
     const sent = request(`${service.url}/healthz`, { agent }).end();
     const [response] = (await once(sent, "response")) as [IncomingMessage];
@@ -65,7 +65,7 @@ describe("an orderly stop", () => {
     agent.destroy();
   });
 
-  it("finishes what runs, and answers it", async () => {
+  it("completes running requests", async () => {
     const agent = new Agent({ keepAlive: true });
     const start = {
       project_id: "a/b",

@@ -118,22 +118,22 @@ async function probes(): Promise<number[]> {
   return answers.map((answer) => answer.status);
 }
 
-describe("a store that cannot be reached", () => {
+describe("an unreachable store", () => {
   const ids: string[] = [];
   beforeAll(() => proxy.shut());
 
-  it.each(requests)("%s is 503 and says when to come back", async (path, body, headers) => {
+  it.each(requests)("%s returns 503 with Retry-After", async (path, body, headers) => {
     const answer = await ask(path, body, headers);
     await answer.arrayBuffer();
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
   });
-  it("does not keep completions from being relayed, whole or streamed", async () => {
+  it("does not prevent completions, streamed or not", async () => {
     ids.push(await complete("acme/relayed", false), await complete("acme/relayed", true));
   });
-  it("is seen by /readyz alone", async () => {
+  it("is reported only by /readyz", async () => {
     await expect.poll(probes).toEqual([200, 503, 200]);
   });
-  it("is used again as soon as it is back, and gets what was relayed meanwhile", async () => {
+  it("is used again once it is back, and receives the completions of the meantime", async () => {
     await proxy.open();
     for (const [path, body, headers] of requests) {
       const answer = await ask(path, body, headers);
@@ -147,8 +147,8 @@ describe("a store that cannot be reached", () => {
   });
 });
 
-describe(`a store that goes away and comes back, ${TURNS} times`, () => {
-  it("loses and doubles nothing that was acknowledged or relayed", { timeout: 120_000 }, async () => {
+describe(`a store that becomes unavailable and recovers, ${TURNS} times`, () => {
+  it("loses and duplicates nothing acknowledged or relayed", { timeout: 120_000 }, async () => {
     const over = new AbortController();
     const stored = new Set<string>();
     const relayed: string[] = [];

@@ -12,7 +12,7 @@ afterAll(() => store.close());
 
 interface Replica {
   readonly test: TestApp;
-  /** What becomes of the next statements, by their number. */
+  /** Fates of the next statements, by number. */
   fateOf: (statement: number) => Fate;
   /** Statements since `fateOf` was set. */
   statements: number;
@@ -45,12 +45,12 @@ async function untilStored(replica: Replica, project: string, message: Message):
 const messages = traceMessages().toReversed();
 const AT_ONCE = 8;
 
-/** Of all faults one of so many is tried, by the seed. */
+/** Tests every STEP-th fault, starting at one chosen by the seed. */
 const STEP = 4;
 const first = chosenSeed() % STEP;
 
 describe("a store that fails at its nth statement", () => {
-  it(`loses and doubles nothing when clients send again (from ${first})`, async () => {
+  it(`loses and duplicates nothing if clients retry (from ${first})`, async () => {
     const replicas = await Promise.all(Array.from({ length: AT_ONCE }, startReplica));
     const sendAll = async (replica: Replica, project: string, fateOf: Replica["fateOf"]) => {
       Object.assign(replica, { fateOf, statements: 0 });

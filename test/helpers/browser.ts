@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { buildPage } from "./build-page.ts";
 import { ROOT_KEY, startApp, type StartOptions, type TestApp } from "./start-app.ts";
 
-/** Where Debian and Ubuntu put it, or wherever `CHROMIUM` says; undefined: there is none. */
+/** Path of Chromium on Debian and Ubuntu, or `CHROMIUM`; `undefined` if there is none. */
 export const chromiumPath = [process.env["CHROMIUM"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
   (path) => path !== undefined && existsSync(path),
 );
@@ -22,7 +22,7 @@ export interface TestPage extends TestApp {
 export interface OpenOptions extends BrowserContextOptions {
   /** `null`: no key is handed over. */
   readonly key?: string | null;
-  /** What is said on the console is no fault of the page. */
+  /** True: messages on the console are not errors. */
   readonly noisy?: boolean;
 }
 

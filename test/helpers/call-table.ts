@@ -26,7 +26,7 @@ function blockOf(rows: readonly CallRow[]): Buffer {
     { type: "Nullable(UInt8)", values: rows.map(({ inclusive }) => INCLUSIVE.indexOf(inclusive) || null) },
     {
       type: "Nullable(UInt8)",
-      values: rows.map(({ reportedBy }) => USAGE_SOURCES.indexOf(reportedBy ?? "client") || null),
+      values: rows.map(({ usageSource }) => USAGE_SOURCES.indexOf(usageSource ?? "client") || null),
     },
     { type: "UInt8", values: rows.map(({ selected }) => Number(selected)) },
     { type: "Int64", values: rows.map(({ startedAtMs }) => BigInt(startedAtMs) * 1000n) },

@@ -7,9 +7,9 @@ import { CHILD_ENVIRONMENT } from "./child-environment.ts";
 
 export interface ProgramEnd {
   readonly exitCode: number | null;
-  /** What it said, without its result. */
+  /** Output, without the result. */
   readonly output: string;
-  /** What the program printed after `RESULT`. */
+  /** JSON that the program printed after `RESULT`. */
   // eslint-disable-next-line typescript/no-explicit-any -- assertions look into results of any shape
   readonly result: any;
 }

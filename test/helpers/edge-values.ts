@@ -8,7 +8,7 @@ export interface Edge {
 
 const edge = (name: string, value: unknown): Edge => ({ name, json: JSON.stringify(value) });
 
-/** What every kind of field may be sent, whether or not it takes it. */
+/** Values for fields of every type, valid or not. */
 const ANY: readonly Edge[] = [
   { name: "absent", json: undefined },
   edge("null", null),

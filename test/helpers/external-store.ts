@@ -14,7 +14,7 @@ const servers = STORE_URLS.split(",").filter((url) => url !== "");
 export const hasExternalStore = servers.length > 0;
 export const namedCluster = hasExternalStore ? STORE_CLUSTER : undefined;
 
-/** What the service is told of it. */
+/** Settings of a service that uses the external store. */
 export function namedStoreSettings(rootKey: string): Readonly<Record<string, string>> {
   if (!hasExternalStore) return {};
   return { CLICKHOUSE_URL: STORE_URLS, CLICKHOUSE_CLUSTER: STORE_CLUSTER, ROOT_API_KEY: rootKey };

@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { createGzip, gunzipSync } from "node:zlib";
 import { Session } from "chdb";
 
-/** What the front does wrong when it is told to. */
+/** Faults that the fake server simulates. */
 export interface Faults {
   /** How an answer ends whose query fails after its first byte. Default: as servers from 25.11 on do. */
   midStream?: "tagged" | "tagged-and-broken" | "broken";
@@ -14,7 +14,7 @@ export interface Faults {
   badGateway?: boolean;
   /** Requests are taken and never answered. */
   silent?: boolean;
-  /** What `version()` says. */
+  /** Result of `version()`. */
   version?: string;
   /** Every statement is answered with this exception. */
   exception?: string;

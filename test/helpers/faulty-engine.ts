@@ -2,7 +2,7 @@ import type { Engine } from "../../src/store/engine.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 import { interceptStatements } from "./intercept-statements.ts";
 
-/** What becomes of one statement: done; not done; done, but its answer is lost. */
+/** Fate of a statement: executed; not executed; executed, but its response is lost. */
 export type Fate = "done" | "refused" | "untold";
 
 /** The engine, except that `fateOf` decides about every statement. A refusal is what an unreachable store gives. */

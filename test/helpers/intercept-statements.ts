@@ -1,6 +1,6 @@
 import type { Engine } from "../../src/store/engine.ts";
 
-/** What happens instead of a statement; `run` runs it, `signal` ends it. */
+/** Interceptor of a statement; `run` runs it, `signal` cancels it. */
 export type Around = <Result>(
   name: string,
   run: () => Promise<Result>,

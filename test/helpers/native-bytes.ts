@@ -20,7 +20,7 @@ function valuesOf(type: Column["type"], values: Column["values"]): Buffer[] {
   return [...nulls, ...nestedOf(type, values)];
 }
 
-/** Where there is a NULL, any value may be. */
+/** Encodes the nested values; NULLs may have any value. */
 function nestedOf(type: Column["type"], values: Column["values"]): Buffer[] {
   if (type.includes("UInt8")) return [Buffer.from(values.map((value) => Number(value ?? 3)))];
   if (type.includes("Int64"))

@@ -31,7 +31,7 @@ ajv.addFormat("binary", true);
 ajv.addSchema(document, "openapi");
 const compiled = new Map<string, ValidateFunction>();
 
-/** What is wrong with a value, of the schema at a place of the document; undefined when nothing is. */
+/** Validates a value against the schema at a path of the document; `undefined` if it is valid. */
 export function problemOf(value: unknown, ...place: readonly string[]): string | undefined {
   const pointer = place.map((part) => part.replaceAll("~", "~0").replaceAll("/", "~1")).join("/");
   const ref = `openapi#/${encodeURI(pointer)}`;

@@ -11,7 +11,7 @@ export interface RawAnswer {
 
 export interface RawExchange {
   readonly socket: Socket;
-  /** What has arrived so far. */
+  /** Bytes received so far. */
   readonly received: () => Buffer;
   /** Resolves when the answer is complete or the connection is over. */
   readonly answer: Promise<RawAnswer>;

@@ -31,8 +31,8 @@ export interface TrueUsage {
 }
 
 /**
- * What every call of a recorded trace really used, itself and below, by model: of the spans that tell tokens, those count
- * that have no such span below them, because a model is asked at the leaves.
+ * Computes the true usage of every call of a recorded trace by model, descendants included. Counts spans with tokens
+ * that have no descendant with tokens, because only leaves call a model.
  */
 export function trueUsage(spans: readonly RecordedSpan[]): Record<string, Record<string, TrueUsage>> {
   const childrenOf = (span: RecordedSpan) => spans.filter((one) => one.parentSpanId === span.spanId);

@@ -4,7 +4,7 @@ import type { TestApp } from "./start-app.ts";
 /** An LLM's counts and costs. */
 export type Entries = Record<string, Record<string, number | null>>;
 
-/** What all roots of some traces used and cost together. */
+/** Reads the summed usage and costs of the roots of traces. */
 export async function rootTotals(test: TestApp, project_id: string, filter: object = {}): Promise<Entries> {
   const answer = await test.post("/trace/usage", {
     project_id,

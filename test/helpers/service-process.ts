@@ -61,7 +61,7 @@ export interface Metered {
   readonly longestMs: number;
   /** The largest heap of the main thread since then. */
   readonly heapBytes: number;
-  /** Of all its threads, since its start. */
+  /** Processor time of all its threads since its start. */
   readonly processMs: number;
 }
 

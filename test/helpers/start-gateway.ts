@@ -14,7 +14,7 @@ export const UPSTREAM_KEY = "upstream-key-of-the-operator";
 
 export interface TestGateway extends TestApp {
   readonly upstream: ReferenceUpstream;
-  /** Of the gateway, ending in `/v1`. */
+  /** Base URL of the gateway, which ends in `/v1`. */
   readonly baseUrl: string;
   readonly port: number;
 }

@@ -20,7 +20,7 @@ export interface Statement {
   /** Its `log_comment`. */
   readonly name: string;
   readonly text: string;
-  /** It inserts or mutates. */
+  /** True for inserts and mutations. */
   readonly isChange: boolean;
   /** Executes it, for the first time or again; the server's answer. */
   deliver(): Promise<{ readonly status: number; readonly text: string }>;
@@ -35,7 +35,7 @@ export type Fate = "pass" | "slow" | "twice" | "lost" | "cut" | "hold";
 export interface StatementProxy {
   /** The server's URL, by way of the link. */
   readonly url: string;
-  /** What becomes of each statement. */
+  /** Decides the fate of each statement. */
   rule: (statement: Statement) => Fate;
   /** While it is, nothing arrives. When it ends, the connections of what has not arrived break. */
   stalled: boolean;

@@ -168,7 +168,7 @@ const during = (name: string, from: number, to: number) => [
 const january = during("started_at", Date.UTC(2026, 0, 1), Date.UTC(2026, 1, 1));
 const window = { start: "2026-01-01T00:00:00Z", end: "2026-06-01T00:00:00Z", timezone: "Europe/Berlin" };
 
-/** Of the project `KEPT`. Their answers are the same in every version. */
+/** Queries over the project `KEPT`, whose responses are the same in every version. */
 export const QUESTIONS: readonly Question[] = [
   ...[
     {},

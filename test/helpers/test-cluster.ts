@@ -28,7 +28,7 @@ export type Fault = "kill" | "stop" | "start" | "wipe";
 export interface TestCluster {
   readonly database: string;
   /** The replicas, as `CLICKHOUSE_URL` takes them. Default: all. */
-  /** What an operator does on a replica that has nothing. */
+  /** Creates the database, as an operator does on an empty replica. */
   createDatabase(): Promise<void>;
   url(...replicas: readonly number[]): string;
   /** How many statements about this database all replicas were given. */
@@ -132,7 +132,7 @@ export async function openCluster(): Promise<TestCluster> {
   return cluster;
 }
 
-/** It answers, takes writes, and has nothing left to fetch. */
+/** True if a replica responds, accepts writes, and has nothing left to fetch. */
 async function isWhole(replica: number, database: string): Promise<boolean> {
   try {
     const text = await ask(

@@ -70,7 +70,7 @@ export function traceMessages(): Message[] {
   ];
 }
 
-/** What the messages of a project have come to. */
+/** Reads the stored calls of a project and their usage. */
 export async function outcomeOf(test: TestApp, project: string) {
   const calls = await test.engine.rows<Record<string, unknown>>(
     sql`SELECT * EXCEPT (project_id, deleted_at, fingerprint), deleted_at IS NOT NULL AS deleted FROM calls FINAL

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { startStatementProxy, type Fate, type Statement, type StatementProxy } from "./statement-proxy.ts";
 
-/** What is done on behalf of somebody, from the request to the acknowledgement. */
+/** Work of a tenant, from the request to the acknowledgement. */
 interface Work {
   readonly over: Promise<void>;
-  /** It was refused at first, so that a statement of it may be of something that was never acknowledged. */
+  /** True if it failed at first: one of its statements may belong to an unacknowledged write. */
   isRepeated: boolean;
 }
 
@@ -66,7 +66,7 @@ export function troubledLinks(random: () => number): TroubledLinks {
   const links: StatementProxy[] = [];
   const running = new Set<Work>();
   const late = new Set<Promise<void>>();
-  /** What waits until so many works are over. */
+  /** Statements that are delayed until a number of works have ended. */
   const waiting: { readonly until: number; readonly go: () => void }[] = [];
   let over = 0;
   const swallowed: { readonly text: string; readonly statements: Statement[] }[] = [];

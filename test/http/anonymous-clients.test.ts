@@ -43,7 +43,7 @@ async function askWithKey(): Promise<number> {
 const announced = (first: string, ...more: readonly string[]): string =>
   head(`${first} HTTP/1.1`, "Host: x", "Content-Length: 600000", ...more);
 
-describe("an anonymous request whose body does not come", () => {
+describe("an anonymous request whose body does not arrive", () => {
   it.each([
     ["another method of a public route", announced("POST /healthz"), 405],
     ["a public route", announced("GET /healthz"), 200],
@@ -54,7 +54,7 @@ describe("an anonymous request whose body does not come", () => {
     ["the gateway", announced("POST /v1/chat/completions"), 401],
     ["with chunks", head("POST /healthz HTTP/1.1", "Host: x", "Transfer-Encoding: chunked"), 405],
     ["after a question", announced("POST /healthz", "Expect: 100-continue"), 405],
-  ])("is answered from its head, and its connection closed: %s", async (_what, bytes, status) => {
+  ])("is answered before its body, and its connection is closed: %s", async (_what, bytes, status) => {
     const socket = await open(bytes);
     const chunks: Buffer[] = [];
     socket.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -64,7 +64,7 @@ describe("an anonymous request whose body does not come", () => {
     expect(text.toLowerCase()).toContain("\r\nconnection: close\r\n");
   });
 
-  it("has its answer even if it sends on", async () => {
+  it("receives the response even if it continues to send", async () => {
     const { answer, socket } = sendRaw(port, announced("POST /trace/usage"));
     opened.push(socket);
     socket.write(Buffer.alloc(600_000));
@@ -81,14 +81,14 @@ it("an anonymous request that is complete keeps its connection", async () => {
   }
 });
 
-describe("more anonymous connections than fit", () => {
+describe("anonymous connections above the limit", () => {
   it.each([
     ["say nothing", ""],
     ["send half a head", "GET / HTTP/1.1\r\nHost:"],
     ["have been answered", head("GET /healthz HTTP/1.1", "Host: x")],
     ["announce a body", announced("POST /healthz")],
     ["announce a body with a wrong key", announced("POST /trace/usage", "Authorization: Bearer wrong")],
-  ])("give way to somebody with a key, and not to each other alone: they %s", async (_what, bytes) => {
+  ])("are closed in favour of clients with a key, and not of each other: they %s", async (_what, bytes) => {
     const mine = await open("");
     const ask = head("GET /metrics HTTP/1.1", "Host: x", `Authorization: ${authorization()}`);
     let answers = 0;
@@ -102,8 +102,8 @@ describe("more anonymous connections than fit", () => {
   });
 });
 
-describe("requests that are sent before the last one is answered", () => {
-  it("are not answered: the connection closes after the first", async () => {
+describe("pipelined anonymous requests", () => {
+  it("are not answered: the connection is closed after the first response", async () => {
     const socket = await open(head("GET /healthz HTTP/1.1", "Host: x").repeat(50));
     const chunks: Buffer[] = [];
     socket.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -113,7 +113,7 @@ describe("requests that are sent before the last one is answered", () => {
     expect(text.toLowerCase()).toContain("\r\nconnection: close\r\n");
   });
 
-  it("reach no route, however many they are", async () => {
+  it("reach no route, for any number of them", async () => {
     const answered = async () => {
       const headers = { authorization: authorization() };
       const { payload } = await test.app.inject({ url: "/metrics", headers });
@@ -130,7 +130,7 @@ describe("requests that are sent before the last one is answered", () => {
     expect((await answered()) - before).toBeLessThan(50);
   });
 
-  it("leave a client alone that waits, with bodies in pieces", async () => {
+  it("do not affect a waiting client that sends its body in chunks", async () => {
     const socket = (await open("")).setNoDelay();
     for (let n = 0; n < 20; n++) {
       const body = '{"project_id":"a/b"}';

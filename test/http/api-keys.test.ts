@@ -55,7 +55,7 @@ async function lookUps(): Promise<number> {
 }
 
 describe("POST /api-keys", () => {
-  it("makes a key that works at once, in its projects and scopes alone", async () => {
+  it("creates a key that is valid at once, only for its projects and scopes", async () => {
     const answer = await test.post("/api-keys", { name: "ci", scopes: ["read"], projects: ["acme/a"] });
     expect(answer.status).toBe(201);
     expect(answer.headers["cache-control"]).toBe("no-store");
@@ -74,7 +74,7 @@ describe("POST /api-keys", () => {
     expect((await test.post("/api-keys", {}, { key: made.key })).status).toBe(403);
   });
 
-  it("names every issue of a request that does not validate", async () => {
+  it("reports every issue of an invalid request", async () => {
     const answer = await test.post("/api-keys", {
       name: "",
       scopes: ["root"],
@@ -96,7 +96,7 @@ describe("POST /api-keys", () => {
     );
   });
 
-  it("a key that expires stops working then; one that is expired is not made", async () => {
+  it("a key is invalid once it expires; an expired one is not created", async () => {
     const { key } = await create({ expires_at: "2026-06-01T01:00:00Z" });
     expect(await usageStatus(key)).toBe(200);
     nowMs = Date.parse("2026-06-01T01:00:00Z");
@@ -110,7 +110,7 @@ describe("POST /api-keys", () => {
     expect([late.status, late.json().detail[0].loc]).toEqual([422, ["body", "expires_at"]]);
   });
 
-  it("an admin of some projects neither gives away others nor sees or revokes their keys", async () => {
+  it("an admin of some projects cannot grant others, nor list or revoke their keys", async () => {
     const { key: admin } = await create({ name: "acme admin", scopes: ["admin"] });
     const within = await create({ projects: ["acme/a", "acme/*"] }, admin);
     for (const pattern of ["*", "other/a", "acme", "acm/*"]) {
@@ -131,7 +131,7 @@ describe("POST /api-keys", () => {
 });
 
 describe("DELETE /api-keys/{id}", () => {
-  it("ends a key at once; what is not there is 404", async () => {
+  it("revokes a key at once; returns 404 for an unknown key", async () => {
     const { id, key } = await create();
     expect(await usageStatus(key)).toBe(200);
     expect((await ask("DELETE", `/api-keys/${id}`)).statusCode).toBe(204);
@@ -142,7 +142,7 @@ describe("DELETE /api-keys/{id}", () => {
 });
 
 describe("GET /api-keys", () => {
-  it("lists what keys are for and when they were last used, never a secret", async () => {
+  it("lists names, scopes and last use of keys, never a secret", async () => {
     const used = await create({ name: "used" });
     const unused = await create({ name: "unused" });
     nowMs += 60_000;
@@ -156,7 +156,7 @@ describe("GET /api-keys", () => {
 });
 
 describe("wrong credentials", () => {
-  it("are limited by address; keys that are known there work on", async () => {
+  it("are limited by address; known keys of that address stay valid", async () => {
     const { key } = await create();
     const from = "10.9.9.9";
     expect(await usageStatus(key, "acme/a", from)).toBe(200);
@@ -177,7 +177,7 @@ describe("wrong credentials", () => {
     expect(Number(refused.headers["retry-after"])).toBeLessThanOrEqual(59);
   });
 
-  it("stop no valid key from that address, known there or not, and cost no look-up each", async () => {
+  it("block no valid key of that address, known there or not, and cost no look-up each", async () => {
     const from = "10.9.9.6";
     const fresh = [await create(), await create()];
     const wrong = (): string => generateKey().text;
@@ -192,7 +192,7 @@ describe("wrong credentials", () => {
     expect((await lookUps()) - before).toBeLessThan(10);
   });
 
-  it("no request without credentials is counted", async () => {
+  it("requests without credentials are not counted", async () => {
     for (let attempt = 0; attempt < 6; attempt++) {
       const response = await test.app.inject({
         method: "POST",
@@ -204,6 +204,6 @@ describe("wrong credentials", () => {
   });
 });
 
-it("no key was written to the log", () => {
+it("the log contains no key", () => {
   expect(logged.join("\n")).not.toMatch(/st_[0-9a-z]{12}_/);
 });

@@ -169,7 +169,7 @@ async function act(kind: Kind, { id, actor, bad }: { id: string; actor: Actor; b
   }
 }
 
-/** What the entry of a request is to say. */
+/** Returns the expected entry of a request. */
 function expectedOf(kind: Kind, { id, actor, bad }: { id: string; actor: Actor; bad: boolean }) {
   const has = actor.scopes.includes(KINDS[kind]) || actor.scopes.includes("admin");
   const refused = (status: number) => ({ status, outcome: "refused", projects: actor.projects });
@@ -185,7 +185,7 @@ function expectedOf(kind: Kind, { id, actor, bad }: { id: string; actor: Actor; 
 }
 
 describe("GET /audit", () => {
-  it("lists exactly what was done, by whom, in its order, and to each key what is about its projects", async () => {
+  it("lists all actions with actor, in order, and to each key those of its projects", async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (sequence) => {
         nowMs += 60_000;
@@ -233,7 +233,7 @@ describe("GET /audit", () => {
     return { action, key_id, key_name, status, outcome, projects };
   }
 
-  it("says what it was about, and what came of it, and never a secret", async () => {
+  it("contains target and outcome of an action, and never a secret", async () => {
     nowMs += 60_000;
     const start = new Date(nowMs).toISOString();
     const created = (
@@ -259,7 +259,7 @@ describe("GET /audit", () => {
     expect(JSON.stringify(entries)).not.toContain(created.key.slice(16));
   });
 
-  it("outlives the deletion of its project", async () => {
+  it("is kept after the deletion of its project", async () => {
     nowMs += 60_000;
     const start = new Date(nowMs).toISOString();
     await ask("PUT", "/projects/acme/a/retention", { body: { days: 5 } });
@@ -268,7 +268,7 @@ describe("GET /audit", () => {
     expect(entries.map(({ action }) => action)).toEqual(["retention.set", "project.delete"]);
   });
 
-  it("does nothing that it cannot note, and notes what fails", async () => {
+  it("rejects actions that it cannot record, and records failed ones", async () => {
     nowMs += 60_000;
     const start = new Date(nowMs).toISOString();
     failing.push({ name: "audit_write", passes: 0 });
@@ -288,7 +288,7 @@ describe("GET /audit", () => {
     expect(logged.join("")).toContain("the outcome of an audited action could not be stored");
   });
 
-  it("lists sixty refusals of a key in a minute, says that there are more, and lists those of others", async () => {
+  it("lists sixty rejections of a key per minute, reports that there are more, and lists those of others", async () => {
     nowMs += 60_000;
     const start = new Date(nowMs).toISOString();
     const [, , , , reader, pricer] = actors;
@@ -303,7 +303,7 @@ describe("GET /audit", () => {
     expect((await readAll({ start })).length).toBe(62);
   });
 
-  it("refuses what is no page of it", async () => {
+  it("rejects an invalid page token", async () => {
     for (const query of ["page_token=x", "limit=0", "limit=2000", "action=other", "start=never", "more=1"])
       expect((await ask("GET", `/audit?${query}`)).statusCode).toBe(422);
   });

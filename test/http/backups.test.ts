@@ -17,9 +17,9 @@ let store: TestEngine;
 let test: Omit<TestApp, "engine">;
 let dir: string;
 let nowMs = T0;
-/** What the store does instead of the next copy. */
+/** Fault of the next copy. */
 let fault: ((path: string) => never) | undefined;
-/** What was there before it. */
+/** Backups before the test. */
 let before: ReadonlySet<string> = new Set();
 beforeAll(async () => {
   store = await startEngine();
@@ -91,7 +91,7 @@ const step = fc.oneof(
 );
 
 describe.skipIf(hasExternalStore)("backups", () => {
-  it("have names of their own and keep everything that was there, however the clock goes and whatever fails", async () => {
+  it("have unique names and keep existing files, for any clock and any failure", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {
         rmSync(dir, { recursive: true, force: true });
@@ -127,7 +127,7 @@ describe.skipIf(hasExternalStore)("backups", () => {
     );
   });
 
-  it("of one second are named one after the other", async () => {
+  it("of the same second have consecutive names", async () => {
     const names = [];
     for (let n = 0; n < 3; n++) names.push((await back()).json().name);
     expect(names).toEqual([
@@ -137,7 +137,7 @@ describe.skipIf(hasExternalStore)("backups", () => {
     ]);
   });
 
-  it("are refused while one is being made", async () => {
+  it("are rejected during another backup", async () => {
     const [first, second] = await Promise.all([back(), back()]);
     expect([first.status, second.status, second.json()]).toEqual([
       201,

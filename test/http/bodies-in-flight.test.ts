@@ -54,32 +54,28 @@ const upload = fc.record({
   sent: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 80_000 })),
 });
 
-it(
-  "uploads that stand still keep nobody else from sending, and are told so",
-  { timeout: 120_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(upload, { minLength: 8, maxLength: 16 }), async (uploads) => {
-        const open = uploads.map(begin);
-        for (let n = 0; n < 5; n++) {
-          const op_name = "x".repeat(9000);
-          const start = { project_id: "acme/other", op_name, started_at: "2026-01-01T00:00:00Z" };
-          const answer = await test.post("/call/start", { start }, { key: other });
-          expect([n, answer.status]).toEqual([n, 200]);
-        }
-        await until(async () => open.every(({ answer }) => answer.text.includes("\r\n\r\n")));
-        const statuses = open.map(({ answer }) => answer.text.slice(9, 12));
-        expect(statuses.filter((status) => status !== "408" && status !== "503")).toEqual([]);
-        if (uploads.reduce((sum, { sent }) => sum + sent, 0) < CAPACITY / 2)
-          expect(statuses).not.toContain("503");
-        await Promise.all(
-          open.map(async ({ socket }) => {
-            socket.destroy();
-            if (!socket.closed) await once(socket, "close");
-          }),
-        );
-      }),
-      { seed: chosenSeed(), numRuns: runs(4, 40) },
-    );
-  },
-);
+it("stalled uploads do not block others, and are rejected", { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(upload, { minLength: 8, maxLength: 16 }), async (uploads) => {
+      const open = uploads.map(begin);
+      for (let n = 0; n < 5; n++) {
+        const op_name = "x".repeat(9000);
+        const start = { project_id: "acme/other", op_name, started_at: "2026-01-01T00:00:00Z" };
+        const answer = await test.post("/call/start", { start }, { key: other });
+        expect([n, answer.status]).toEqual([n, 200]);
+      }
+      await until(async () => open.every(({ answer }) => answer.text.includes("\r\n\r\n")));
+      const statuses = open.map(({ answer }) => answer.text.slice(9, 12));
+      expect(statuses.filter((status) => status !== "408" && status !== "503")).toEqual([]);
+      if (uploads.reduce((sum, { sent }) => sum + sent, 0) < CAPACITY / 2)
+        expect(statuses).not.toContain("503");
+      await Promise.all(
+        open.map(async ({ socket }) => {
+          socket.destroy();
+          if (!socket.closed) await once(socket, "close");
+        }),
+      );
+    }),
+    { seed: chosenSeed(), numRuns: runs(4, 40) },
+  );
+});

@@ -40,7 +40,7 @@ afterAll(() => test.close());
 const window = { project_id, start: "2026-01-01T00:00:00Z", end: "2026-01-01T03:00:00Z", granularity: 3600 };
 
 describe("POST /calls/stats", () => {
-  it("adds up what the Weave SDKs ask for, each token once", async () => {
+  it("sums the metrics that the Weave SDKs request, each token once", async () => {
     const answer = await test.post("/calls/stats", {
       ...window,
       usage_metrics: [
@@ -137,7 +137,7 @@ describe("POST /calls/stats", () => {
     ]);
   });
 
-  it("takes the SDK's own names in a filter, and answers only what is asked", async () => {
+  it("accepts the SDK's names in a filter, and returns only requested metrics", async () => {
     const answer = await test.post("/calls/stats", {
       ...window,
       filter: { wb_user_ids: ["ann"] },

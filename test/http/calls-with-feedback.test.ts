@@ -44,7 +44,7 @@ interface Read {
   readonly id: string;
   readonly summary: { readonly weave: { readonly feedback?: { readonly payload: unknown }[] } };
 }
-/** By call, in an order of its own: what is said in one millisecond comes in any. */
+/** Feedback by call, sorted: feedback of one millisecond is returned in any order. */
 const saidOf = ({ lines }: { lines: readonly string[] }) =>
   lines.map((line) => {
     const { id, summary } = JSON.parse(line) as Read;
@@ -53,7 +53,7 @@ const saidOf = ({ lines }: { lines: readonly string[] }) =>
   });
 
 describe("calls with include_feedback", () => {
-  it("have the feedback that /feedback/query lists, none of other calls, other projects, or purged", async () => {
+  it("contain the feedback that /feedback/query lists, and none of other calls, other projects, or purged", async () => {
     const project = "acme/said";
     await send(project, [
       { id: "a" },

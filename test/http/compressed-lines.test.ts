@@ -88,8 +88,8 @@ const routes = [
   { path: "/trace/calls", question: { trace_id: "t" } },
 ];
 
-describe.each(encodings)("lines of JSON for who takes %s", (encoding) => {
-  it.each(routes)("are those of $path for everybody else", async ({ path, question }) => {
+describe.each(encodings)("JSON lines for clients that accept %s", (encoding) => {
+  it.each(routes)("are equal to uncompressed ones: $path", async ({ path, question }) => {
     const plain = await ask(path, "identity", question);
     expect(plain.response.headers["content-encoding"]).toBeUndefined();
     const packed = await ask(path, encoding, question);
@@ -103,7 +103,7 @@ describe.each(encodings)("lines of JSON for who takes %s", (encoding) => {
     expect(lines).toEqual((await textOf(plain.body)).split("\n"));
   });
 
-  it("come as they are read: what is there can be read while the rest is not", async () => {
+  it("arrive as they are read: complete lines can be read before the rest", async () => {
     let [readings, read] = [0, () => {}];
     const rest = new Promise<void>((done) => (read = done));
     beforeReading = async () => {
@@ -120,7 +120,7 @@ describe.each(encodings)("lines of JSON for who takes %s", (encoding) => {
     beforeReading = async () => {};
   });
 
-  it("break off when the store goes away, and are never taken for whole", async () => {
+  it("are aborted if the store fails, and never look complete", async () => {
     let readings = 0;
     beforeReading = async () => {
       if (++readings > 2) throw new StorageError("unavailable", "calls_read", undefined, "the store is away");
@@ -131,7 +131,7 @@ describe.each(encodings)("lines of JSON for who takes %s", (encoding) => {
     beforeReading = async () => {};
   });
 
-  it("are read no further when nobody wants them any more", async () => {
+  it("are not read further once the client has left", async () => {
     let readings = 0;
     let ended: AbortSignal | undefined;
     beforeReading = async (signal) => {

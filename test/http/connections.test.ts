@@ -62,8 +62,8 @@ async function get(url: string, agent: Agent | false = false): Promise<[number, 
   return [response.statusCode!, response];
 }
 
-describe("more connections than fit", () => {
-  it("end the one that has been idle for the longest", async () => {
+describe("connections above the limit", () => {
+  it("close the connection that has been idle longest", async () => {
     const first = await open();
     const [second, third] = [await open(), await open()];
     const gone = once(first, "close");
@@ -72,7 +72,7 @@ describe("more connections than fit", () => {
     expect([second.destroyed, third.destroyed]).toEqual([false, false]);
   });
 
-  it("leave those alone that are at work, and keep a connection that asks again and again", async () => {
+  it("close no active connection, and keep one that sends requests repeatedly", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const busy = await openBusy();
     for (let round = 0; round < 5; round++) {
@@ -83,7 +83,7 @@ describe("more connections than fit", () => {
     agent.destroy();
   });
 
-  it("are refused when all are at work, apart from health checks, and taken once one is done", async () => {
+  it("are rejected if all are active, except for health checks, and accepted once one is idle", async () => {
     const busy = [await openBusy(), await openBusy(), await openBusy()];
     const [status, { headers }] = await get("/metrics");
     expect([status, headers["retry-after"], headers.connection]).toEqual([503, "2", "close"]);
@@ -92,7 +92,7 @@ describe("more connections than fit", () => {
     expect((await get("/metrics"))[0]).toBe(200);
   });
 
-  it("do not pile up while they wait to be refused", async () => {
+  it("do not accumulate while they wait to be rejected", async () => {
     const busy = [await openBusy(), await openBusy(), await openBusy()];
     for (let n = 0; n < 100; n++) await open();
     expect(await count()).toBeLessThanOrEqual(3 + 32);
@@ -100,8 +100,8 @@ describe("more connections than fit", () => {
   });
 });
 
-describe("how many connections fit", () => {
-  it("leaves the embedded engine its files, and the gateway a second descriptor", () => {
+describe("the limit of connections", () => {
+  it("reserves file descriptors for the embedded engine, and a second one per gateway request", () => {
     const fit = (openFiles: number, embedded: boolean, gateway: boolean) =>
       connectionsThatFit(openFiles, { embedded, gateway });
     expect(fit(1024, true, false)).toBe(174);

@@ -48,7 +48,7 @@ const corsHeaders = (headers: object) =>
   Object.keys(headers).filter((name) => name.startsWith("access-control"));
 
 describe("without CORS_ORIGINS", () => {
-  it("no page may call", async () => {
+  it("no web page can send requests", async () => {
     const asked = await preflight(off.app, "/trace/usage");
     expect([asked.statusCode, asked.headers["allow"], corsHeaders(asked.headers)]).toEqual([405, "POST", []]);
     const answered = await ask(off.app, ORIGIN, { authorization: authorization() });
@@ -58,7 +58,7 @@ describe("without CORS_ORIGINS", () => {
 
 describe("with CORS_ORIGINS", () => {
   it.each(["/trace/usage", "/feedback/stats", "/v1/chat/completions", "/call/start"])(
-    "a preflight of a known origin is answered without a key: %s",
+    "a preflight of a known origin needs no key: %s",
     async (path) => {
       const { statusCode, headers } = await preflight(on.app, path);
       expect(statusCode).toBe(204);
@@ -73,7 +73,7 @@ describe("with CORS_ORIGINS", () => {
     },
   );
 
-  it("answers of a known origin can be read, refusals too", async () => {
+  it("responses to a known origin can be read, rejections included", async () => {
     for (const [headers, status] of [
       [{ authorization: authorization() }, 200],
       [{}, 401],
@@ -83,7 +83,7 @@ describe("with CORS_ORIGINS", () => {
     }
   });
 
-  it("others get what they would get without, and no cache mixes the two up", async () => {
+  it("other origins receive the same response as without CORS, and caches keep both apart", async () => {
     for (const origin of [STRANGER, "null", `${ORIGIN}.evil.com`, "http://app.example.com"]) {
       const asked = await preflight(on.app, "/trace/usage", origin);
       expect([asked.statusCode, corsHeaders(asked.headers)]).toEqual([405, []]);
@@ -94,7 +94,7 @@ describe("with CORS_ORIGINS", () => {
     expect(corsHeaders((await ask(on.app, undefined)).headers)).toEqual([]);
   });
 
-  it("leaves OPTIONS that are no preflight, unknown paths and wrong methods as they are", async () => {
+  it("ignores OPTIONS that are no preflight, unknown paths and wrong methods", async () => {
     const plain = await on.app.inject({
       method: "OPTIONS",
       url: "/trace/usage",
@@ -116,7 +116,7 @@ describe("with CORS_ORIGINS", () => {
     expect(await response.text()).toContain("[DONE]");
   });
 
-  it("exposes every header that the interface describes", async () => {
+  it("exposes every header of the API", async () => {
     const text = readFileSync(join(import.meta.dirname, "../../openapi.json"), "utf8");
     const { paths = {} } = JSON.parse(text) as OpenAPIV3_1.Document;
     const described = new Set<string>();
@@ -131,7 +131,7 @@ describe("with CORS_ORIGINS", () => {
   });
 });
 
-describe("a browser that knows a key", () => {
+describe("a browser that has stored a key", () => {
   const from = (site: string, origin?: string, credentials = authorization()) =>
     on.app.inject({
       method: "POST",
@@ -154,11 +154,11 @@ describe("a browser that knows a key", () => {
     ["cross-site", ORIGIN, 200],
     ["same-origin", undefined, 200],
     ["none", undefined, 200],
-  ])("does not lend it to a page: %s, from %s: %i", async (site, origin, status) => {
+  ])("does not send it for a page: %s, from %s: %i", async (site, origin, status) => {
     expect((await from(site, origin)).statusCode).toBe(status);
   });
 
-  it("does not lend it for reading either, on any route that takes Basic", async () => {
+  it("does not send it for reads either, on any route with Basic", async () => {
     const { paths = {} } = JSON.parse(
       readFileSync(join(import.meta.dirname, "../../openapi.json"), "utf8"),
     ) as OpenAPIV3_1.Document;
@@ -177,7 +177,7 @@ describe("a browser that knows a key", () => {
     expect((await Promise.all(answers)).filter((answer) => !answer.endsWith(" 403"))).toEqual([]);
   });
 
-  it("may send one that the page itself knows, as Bearer", async () => {
+  it("sends a key that the page itself has, as Bearer", async () => {
     expect((await from("cross-site", STRANGER, authorization(ROOT_KEY, "bearer"))).statusCode).toBe(200);
   });
 });

@@ -53,7 +53,7 @@ const factorOf = (lines: readonly ReceiptLine[], llm: string) =>
   lines.find((line) => line.llm === llm)?.factor?.factor ?? null;
 
 describe("factors on list cost", () => {
-  it("show what is paid beside the list cost, and change no list cost", async () => {
+  it("add the paid cost, and change no list cost", async () => {
     const project_id = freshProject();
     await store(project_id, [{ id: "c", ...gpt4o }]);
     const usage = async () =>
@@ -75,7 +75,7 @@ describe("factors on list cost", () => {
     expect(await usage()).toEqual(before.usage);
   });
 
-  it("hold for the provider that served, by any of its names, and for the others where one says so", async () => {
+  it("apply to a provider, by any of its names, or to all others", async () => {
     const project_id = freshProject();
     await setFactors(project_id, [
       { provider: "openai", factor: 0.5 },
@@ -107,7 +107,7 @@ describe("factors on list cost", () => {
       expect([llm, factorOf(lines, llm)]).toEqual([llm, factor]);
   });
 
-  it("hold from their date on, the one that was set last where two have one date, until purged", async () => {
+  it("apply from their date, of equal dates the one set last, until purged", async () => {
     const project_id = freshProject();
     const day = (date: string) => ({
       started_at: `2026-${date}T00:00:00Z`,
@@ -136,7 +136,7 @@ describe("factors on list cost", () => {
     expect(await billed("new")).toBe(0.007);
   });
 
-  it("leave an unknown cost unknown, may be 0 or large, and count what is known of a sum", async () => {
+  it("keep an unknown cost unknown, can be 0 or large, and apply to the known part of a sum", async () => {
     const project_id = freshProject();
     await store(project_id, [
       { id: "root", ...used({ "no-such-model": { prompt_tokens: 7 } }) },
@@ -161,7 +161,7 @@ describe("factors on list cost", () => {
     ]);
   });
 
-  it("are kept by project, listed as they were set, and written or deleted by none of another", async () => {
+  it("belong to a project, are listed as sent, and not written or deleted by other projects", async () => {
     const [mine, theirs] = [freshProject(), freshProject()];
     nowMs = Date.parse("2026-06-01T00:00:00Z");
     const [id] = await setFactors(theirs, [{ provider: "x_ai", factor: 0.9, note: "n" }]);
@@ -191,13 +191,13 @@ describe("factors on list cost", () => {
     ["a provider without a name", { factor: 1, provider: "  " }, "body.factors.0.provider"],
     ["a date that is none", { factor: 1, effective_date: "soon" }, "body.factors.0.effective_date"],
     ["a member that nobody knows", { factor: 1, tax: 1 }, "body.factors.0.tax"],
-  ])("refuses %s", async (_, factor, loc) => {
+  ])("rejects %s", async (_, factor, loc) => {
     const answer = await test.post("/cost/factor/create", { project_id: freshProject(), factors: [factor] });
     expect(answer.status, answer.text).toBe(422);
     expect(answer.json().detail.map((issue: { loc: string[] }) => issue.loc.join("."))).toContain(loc);
   });
 
-  it("may be a thousand for a project", async () => {
+  it("are limited to 1,000 per project", async () => {
     const project_id = freshProject();
     await setFactors(
       project_id,

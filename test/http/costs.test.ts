@@ -37,7 +37,7 @@ async function issuesOf(url: string, body: unknown): Promise<[string, string][]>
 }
 
 describe("POST /cost/create", () => {
-  it("sets prices, from now on and in USD unless told otherwise, and answers with their ids", async () => {
+  it("sets prices, by default from now and in USD, and returns their ids", async () => {
     const project_id = freshProject();
     const ids = await setPrices(project_id, {
       "gpt-4o": perToken(0.000_002_5, 0.000_01),
@@ -84,7 +84,7 @@ describe("POST /cost/create", () => {
     ]);
   });
 
-  it("sets prices of a service tier and of units, which calls are charged by", async () => {
+  it("sets prices of a service tier and of units, which apply to calls", async () => {
     const project_id = freshProject();
     await setPrices(project_id, {
       own: perToken(0.001, 0.002, { effective_date: "2026-01-01T00:00:00Z" }),
@@ -141,7 +141,7 @@ describe("POST /cost/create", () => {
     expect(costs("other")).toEqual([null, null]);
   });
 
-  it("names every issue of a request, and sets nothing then", async () => {
+  it("reports every issue of a request, and sets nothing", async () => {
     const project_id = freshProject();
     const costs = {
       good: perToken(1, 1),
@@ -172,7 +172,7 @@ describe("POST /cost/create", () => {
     ]);
   });
 
-  it("refuses more prices than one answer may read", async () => {
+  it("rejects more prices than a response can contain", async () => {
     const project_id = freshProject();
     const price = perToken(1, 1);
     const many = (count: number) =>
@@ -185,7 +185,7 @@ describe("POST /cost/create", () => {
 });
 
 describe("POST /cost/query", () => {
-  it("answers with the fields, the order and the page that were asked for, oldest first otherwise", async () => {
+  it("returns the requested fields, order and page; by default oldest first", async () => {
     const project_id = freshProject();
     for (const [llmId, prompt] of [
       ["b", 3],
@@ -208,7 +208,7 @@ describe("POST /cost/query", () => {
     expect(await names({ limit: 0 })).toEqual([]);
   });
 
-  it("names the issues of a request", async () => {
+  it("reports the issues of a request", async () => {
     expect(await issuesOf("/cost/query", { project_id: "acme/costs", fields: [] })).toEqual([
       ["body.fields", "too_short"],
     ]);
@@ -232,7 +232,7 @@ describe("POST /cost/purge", () => {
   const id = { $getField: "id" };
   const literal = (text: string) => ({ $literal: text });
 
-  it("removes the prices named by $eq, $in and $or, once and again, and no others", async () => {
+  it("deletes the prices selected by $eq, $in and $or, repeatedly, and no others", async () => {
     const project_id = freshProject();
     const price = perToken(1, 1);
     const ids = await setPrices(project_id, { a: price, b: price, c: price, d: price, e: price });
@@ -254,7 +254,7 @@ describe("POST /cost/purge", () => {
     expect(await left()).toEqual(["e"]);
   });
 
-  it("removes nothing of another project", async () => {
+  it("deletes nothing of another project", async () => {
     const [mine, theirs] = [freshProject(), freshProject()];
     const [[theirId]] = (await setPrices(theirs, { m: perToken(1, 1) })) as [[string, string]];
     const query = { $expr: { $eq: [id, literal(theirId)] } };
@@ -267,7 +267,7 @@ describe("POST /cost/purge", () => {
     [{ $eq: [id, { $literal: 1 }] }, "body.query.$expr.$eq.1.$literal"],
     [{ $in: [id, literal("a")] }, "body.query.$expr.$in.1"],
     [{ $or: [{ $eq: [{ $getField: "llm_id" }, literal("a")] }] }, "body.query.$expr.$or.0.$eq.0.$getField"],
-  ])("purges by id alone: refuses %j", async ($expr, loc) => {
+  ])("purges only by id: rejects %j", async ($expr, loc) => {
     const issues = await issuesOf("/cost/purge", { project_id: "acme/costs", query: { $expr } });
     expect(issues.map(([at]) => at)).toContain(loc);
   });

@@ -22,8 +22,8 @@ const update = (base_digest: string, updates: unknown[], project = project_id) =
 const count = (digest: string, project = project_id) =>
   test.post("/table/query_stats", { project_id: project, digest });
 
-describe("a table that is updated", () => {
-  it("is a new one, the same as if it had been sent whole", async () => {
+describe("an updated table", () => {
+  it("is a new table, equal to one created with its rows", async () => {
     const base = await create([{ n: 1 }, { n: 2 }, { n: 3 }]);
     const answer = await update(base.digest, [
       { append: { row: { n: 4 } } },
@@ -43,7 +43,7 @@ describe("a table that is updated", () => {
     expect((await update(base.digest, [])).json()).toEqual({ digest: base.digest, updated_row_digests: [] });
   });
 
-  it("takes thousands of new rows at once, and a thousand moves", async () => {
+  it("accepts thousands of new rows, and 1,000 inserts and pops", async () => {
     const base = await create([]);
     const rows = Array.from({ length: 5000 }, (_, n) => ({ n }));
     const { digest } = (
@@ -69,13 +69,13 @@ describe("a table that is updated", () => {
     [[{ append: { row: 1 }, pop: { index: 0 } }], ["body", "updates", 0]],
     [[{ append: {} }], ["body", "updates", 0, "append", "row"]],
     [[{ pop: { index: -1 } }], ["body", "updates", 0, "pop", "index"]],
-  ])("by %j is refused", async (updates, loc) => {
+  ])("with %j is rejected", async (updates, loc) => {
     const { digest } = await create([{ only: 1 }]);
     const answer = await update(digest, updates);
     expect([answer.status, answer.json().detail[0].loc]).toEqual([422, loc]);
   });
 
-  it("that is not there, or another project's, is 404", async () => {
+  it("returns 404 if its base does not exist in the project", async () => {
     const { digest } = await create([{ mine: 1 }]);
     expect((await update("unknown", [])).status).toBe(404);
     expect((await update(digest, [], "acme/other")).status).toBe(404);
@@ -83,11 +83,11 @@ describe("a table that is updated", () => {
   });
 });
 
-describe("a table of rows that are stored already", () => {
+describe("a table of stored rows", () => {
   const fromDigests = (row_digests: string[], project = project_id) =>
     test.post("/table/create_from_digests", { project_id: project, row_digests });
 
-  it("is the one that they would be if they had been sent together", async () => {
+  it("is equal to a table created with the same rows", async () => {
     const parts = [await create([1, 2]), await create([3])];
     const answer = await fromDigests(parts.flatMap((part) => part.row_digests));
     expect(answer.json()).toEqual({ digest: (await create([1, 2, 3])).digest });
@@ -96,7 +96,7 @@ describe("a table of rows that are stored already", () => {
     expect(await valsOf((await fromDigests(twice)).json().digest)).toEqual([3, 3]);
   });
 
-  it("of a row that is not there, or only in another project, is 404", async () => {
+  it("returns 404 if a row does not exist in the project", async () => {
     const { row_digests } = await create([{ elsewhere: 1 }], "acme/other");
     expect((await fromDigests(["unknown"])).status).toBe(404);
     expect((await fromDigests(row_digests)).status).toBe(404);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-it("a call that is deleted while it is being stored stays deleted", async () => {
+it("a call deleted during its write stays deleted", async () => {
   const call = {
     project_id,
     id: "c",

@@ -15,14 +15,14 @@ const dense = `[${Array(340_000).fill("{}").join(",")}]`;
 const idsOf = (count: number): string[] =>
   Array.from({ length: count }, (_, n) => `018f0000-0000-7000-8000-${String(n).padStart(12, "0")}`);
 
-describe("a body of very many values", () => {
+describe("a body with very many values", () => {
   it.each([
     ["/calls/query_stats", `{"project_id":"${project_id}","filter":{"call_ids":${dense}}}`],
     ["/calls/usage", `{"project_id":"${project_id}","call_ids":${dense}}`],
     ["/feedback/query", `{"project_id":"${project_id}","fields":${dense}}`],
     ["/cost/create", `{"project_id":"${project_id}","costs":${dense}}`],
     ["/table/update", `{"project_id":"${project_id}","base_digest":"x","updates":${dense}}`],
-  ])("is refused by its bytes where the event loop would read it: %s", async (url, body) => {
+  ])("is limited by its bytes where the event loop would parse it: %s", async (url, body) => {
     const answer = await test.post(url, body);
     expect([answer.status, answer.json()]).toEqual([
       413,
@@ -30,12 +30,12 @@ describe("a body of very many values", () => {
     ]);
   });
 
-  it("is none that has the longest lists of ids", async () => {
+  it("is not a body with the longest lists of ids", async () => {
     const filter = { call_ids: idsOf(10_000), trace_ids: idsOf(10_000) };
     expect((await test.post("/calls/query_stats", { project_id, filter })).status).toBe(200);
   });
 
-  it("is none that has many rows of numbers", async () => {
+  it("is not a body with many rows of numbers", async () => {
     const made = await test.post("/table/create", { table: { project_id, rows: [] } });
     const row = { at: Array.from({ length: 1000 }, (_, n) => Math.sin(n)) };
     const updates = Array.from({ length: 150 }, () => ({ append: { row } }));
@@ -45,7 +45,7 @@ describe("a body of very many values", () => {
   });
 });
 
-describe("an ingest body that the ingest worker reads", () => {
+describe("an ingest body parsed by the ingest worker", () => {
   const takes = { routeOptions: { config: { largeBodies: true } } } as FastifyRequest;
   it.each([
     ["few values", 64_000, 9_000, false],

@@ -76,7 +76,7 @@ const feedback = {
   payload: { n: 1 },
 };
 
-/** What may use half of the reserve. */
+/** Requests that may use half of the reserve. */
 const needed: Readonly<Record<string, () => Promise<{ status: number }>>> = {
   "deletion of a call": () => test.post("/calls/delete", { project_id, call_ids: [`c${last}`] }),
   "purge of feedback": () =>
@@ -107,7 +107,7 @@ const all = async (which: typeof needed): Promise<Record<string, number>> => {
 const each = (which: typeof needed, status: number) =>
   Object.fromEntries(Object.keys(which).map((name) => [name, status]));
 
-/** What must always be possible; the key that it makes ends with it. */
+/** Runs the requests that must always be accepted; deletes the key that it creates. */
 async function operate(): Promise<void> {
   const body = { name: "k", projects: [project_id], scopes: ["ingest"] };
   const made = await test.post("/api-keys", body);
@@ -129,8 +129,8 @@ const readiness = async (url = "/readyz/writes") => {
 };
 const NOT_READY = [503, "The store cannot be written to: its disk is almost full."];
 
-describe("a disk that fills", () => {
-  it("is left to deletions and what is paid for, then to the operator, and is filled again", async () => {
+describe("a disk that becomes full", () => {
+  it("is reserved for deletions and paid completions, then for the operator, and can be used again", async () => {
     await start({ MIN_FREE_DISK_BYTES: String(RESERVE) });
     expect(await all(ingest)).toEqual(each(ingest, 200));
     for (const _ of [1, 2]) feedbackIds.push((await ingest["feedback"]!()).json().id as string);
@@ -159,7 +159,7 @@ describe("a disk that fills", () => {
     await operate();
   });
 
-  it("counts what comes before it is looked at again", async () => {
+  it("counts writes between two measurements", async () => {
     free = RESERVE + 2_000_000;
     await start({ MIN_FREE_DISK_BYTES: String(RESERVE) });
     const freeBytes = async (): Promise<number> => {
@@ -178,13 +178,13 @@ describe("a disk that fills", () => {
   });
 });
 
-it("MIN_FREE_DISK_BYTES is compared with the disk that the store is on", async () => {
+it("MIN_FREE_DISK_BYTES applies to the disk of the store", async () => {
   await start({ MIN_FREE_DISK_BYTES: String(2 ** 52) }, (engine) => engine);
   await until(async () => (await call()).status === 507);
   expect(await readiness()).toEqual(NOT_READY);
 });
 
-it("a key that cannot be revoked in the store is refused all the same", async () => {
+it("a key whose revocation cannot be stored is rejected nevertheless", async () => {
   await start({}, (engine) => ({
     ...engine,
     insert: async (table, rows, options) => {

@@ -10,7 +10,7 @@ const MESSAGE_ID = "msg_01XFDUDYJgAACzvnptvVoYEL";
 const USED = { input_tokens: 11, output_tokens: 5 };
 const IMAGE_USED = { ...USED, total_tokens: 16 };
 
-/** What the provider answers at each path. */
+/** Responses of the provider by path. */
 const ANSWERS: Readonly<Record<string, object>> = {
   "/v1/responses": {
     id: RESPONSE_ID,
@@ -120,9 +120,9 @@ async function totalOf(project_id: string): Promise<Readonly<Record<string, numb
   return (answer.json() as { total: Record<string, number> }).total;
 }
 
-describe("who asks", () => {
+describe("the client of a request", () => {
   it.each(["x-claude-code-session-id", "session_id", "session-id", "x-session-id"])(
-    "is a thread by %s",
+    "has a thread by %s",
     async (header) => {
       for (const path of Object.keys(BODIES) as JsonPath[]) {
         const project = newProject();
@@ -132,7 +132,7 @@ describe("who asks", () => {
     },
   );
 
-  it("is no thread without a session, or with one that is too long", async () => {
+  it("has no thread without a session, or with a too long one", async () => {
     for (const headers of [{}, { session_id: "s".repeat(257) }, { session_id: "" }]) {
       const project = newProject();
       await ask("/v1/responses", project, headers);
@@ -146,7 +146,7 @@ describe("who asks", () => {
     [{ user: "user-2", safety_identifier: "user-3" }, "user-2"],
     [{ safety_identifier: "user-3" }, "user-3"],
     [{ metadata: { user_id: 7 }, user: "" }, null],
-  ])("is a user by %j", async (members, user) => {
+  ])("has a user by %j", async (members, user) => {
     for (const path of Object.keys(BODIES) as JsonPath[]) {
       const project = newProject();
       await ask(path, project, {}, members);
@@ -154,7 +154,7 @@ describe("who asks", () => {
     }
   });
 
-  it("is told by headers of Codex, which pass in both directions", async () => {
+  it("is identified by headers of Codex, which pass in both directions", async () => {
     const sent = {
       "x-codex-turn-metadata": '{"turn":1}',
       "x-codex-beta-features": "a",
@@ -170,7 +170,7 @@ describe("who asks", () => {
 });
 
 describe("/api/hello", () => {
-  it("answers without a key, itself, and nothing else", async () => {
+  it("responds itself without a key, and only at this path", async () => {
     seen = [];
     const got = await fetch(`${origin}/api/hello`);
     expect({ status: got.status, body: await got.json() }).toEqual({
@@ -189,7 +189,7 @@ describe("a form", () => {
   it.each([
     ["/v1/audio/translations", "file", "whisper-1", "openai.audio.translations.create"],
     ["/v1/images/edits", "image", "gpt-image-1", "openai.images.edit"],
-  ])("to %s is recorded under the model that it names", async (path, file, model, op) => {
+  ])("to %s is recorded under the model in the form", async (path, file, model, op) => {
     const project = newProject();
     const form = new FormData();
     form.append(file, new Blob([new Uint8Array(70_000)]), "sent.bin");
@@ -215,7 +215,7 @@ describe("a form", () => {
   });
 });
 
-describe("a completion that a span and the gateway tell of", () => {
+describe("a completion reported by a span and by the gateway", () => {
   const TRACE = "0af7651916cd43dd8448eb211c80319c";
   const CALLER = "00000000000000a1";
   const trace = { traceparent: `00-${TRACE}-${CALLER}-01` };
@@ -257,7 +257,7 @@ describe("a completion that a span and the gateway tell of", () => {
       });
     });
 
-    it("counts twice where the ids say that there were two", async () => {
+    it("counts twice if the ids differ", async () => {
       const project = newProject();
       const beside = { "x-sumtree-trace-id": TRACE, "x-sumtree-parent-id": "00000000000000ff" };
       await sendSpan(path, project, ids[path].replace(/.$/, "Z"));

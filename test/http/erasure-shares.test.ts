@@ -27,7 +27,7 @@ const deps = () => ({
   runExclusive: <Result>(work: () => Promise<Result>) => work(),
 });
 
-/** Of one request. */
+/** Limit of ids in a request. */
 const MAX_IDS = 10_000;
 let projectCount = 0;
 const newProject = (): string => `acme/p${projectCount++}`;
@@ -63,7 +63,7 @@ const isRunning = async (id: string): Promise<boolean> => (await deps().deletion
 const noneAtWork = (): Promise<void> =>
   until(async () => !(await deps().mutations.areRunning("deleted calls")));
 
-it("a deletion of many calls delays no other project's", async () => {
+it("a deletion of many calls does not delay other projects'", async () => {
   // the mutation finds calls that are merged with their deletions by itself
   const limits = ["max_bytes_to_merge_at_min_space_in_pool", "max_bytes_to_merge_at_max_space_in_pool"];
   const options = { name: "test", tables: "per_shard" } as const;
@@ -81,7 +81,7 @@ it("a deletion of many calls delays no other project's", async () => {
   await until(async () => (await countSecrets(large)) === 0);
 });
 
-it("many receipts of one project advance together, and delay no other's", async () => {
+it("many receipts of one project advance together, and do not delay others", async () => {
   const { deletions, clock } = deps();
   const [many, one] = [newProject() as Project, newProject() as Project];
   await deletions.save(Array.from({ length: 10_500 }, () => newDeletion(many, "calls", clock)));
@@ -95,7 +95,7 @@ it("many receipts of one project advance together, and delay no other's", async 
   expect(await deletions.at("asked")).toEqual([]);
 });
 
-it("a project that deletes no more than its share is erased by the next turn, and no turn is wasted", async () => {
+it("a project within its share is erased by the next turn, and no turn is wasted", async () => {
   const counts = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(counts, fc.integer({ min: 5, max: 60 }), async (deleted, maxKeys) => {

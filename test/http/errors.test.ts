@@ -26,7 +26,7 @@ const ask = (body: unknown, as?: { key?: string; scheme?: "basic" | "bearer" }) 
   test.post("/trace/usage", body, as);
 const good = { project_id: "acme/x" };
 
-describe("what a caller gets for", () => {
+describe("responses to", () => {
   it("no key: 401 with the schemes of the route", async () => {
     const response = await test.app.inject({ method: "POST", url: "/trace/usage", payload: good });
     expect([response.statusCode, response.headers["www-authenticate"], response.json()]).toEqual([
@@ -44,7 +44,7 @@ describe("what a caller gets for", () => {
     },
   );
 
-  it("a good key: 200 by either scheme, in its projects", async () => {
+  it("a valid key: 200 with either scheme, in its projects", async () => {
     expect((await ask(good, { key: readKey })).status).toBe(200);
     expect((await ask(good, { key: readKey, scheme: "bearer" })).status).toBe(200);
   });
@@ -64,7 +64,7 @@ describe("what a caller gets for", () => {
     ]);
   });
 
-  it("several issues: 422 with all of them and their places", async () => {
+  it("several issues: 422 with all of them and their locations", async () => {
     const answer = await ask({
       filter: { trace_ids: [1, "a", null], wat: 1 },
       include_costs: "yes",
@@ -100,7 +100,7 @@ describe("what a caller gets for", () => {
   });
 
   it.each(["{", "", "nope", '{"project_id":', "[1,]"])(
-    "a body that is not an object (%j): a clear 4xx",
+    "a body that is not an object (%j): 4xx with the reason",
     async (body) => {
       const answer = await ask(body);
       expect(answer.status).toBe(body === "" ? 422 : 400);
@@ -113,7 +113,7 @@ describe("what a caller gets for", () => {
     expect([answer.status, answer.json().detail[0].loc]).toEqual([422, ["body"]]);
   });
 
-  it("a body too large, also when it only becomes so by unpacking: 413", async () => {
+  it("a body too large, also only when decompressed: 413", async () => {
     const large = JSON.stringify({ ...good, filler: "x".repeat(2_000_000) });
     expect((await ask(large)).status).toBe(413);
     const bomb = await test.app.inject({
@@ -132,7 +132,7 @@ describe("what a caller gets for", () => {
     ]);
   });
 
-  it("a packed body: the same as for a plain one", async () => {
+  it("a compressed body: the same as for a plain one", async () => {
     for (const [encoding, pack] of [
       ["gzip", gzipSync],
       ["deflate", deflateSync],
@@ -151,7 +151,7 @@ describe("what a caller gets for", () => {
     }
   });
 
-  it("a broken or unknown packing: 4xx", async () => {
+  it("a malformed or unknown compression: 4xx", async () => {
     for (const [encoding, status] of [
       ["gzip", 400],
       ["br", 415],
@@ -171,7 +171,7 @@ describe("what a caller gets for", () => {
     }
   });
 
-  it("another media type at a route that takes no body: 415, which its description has", async () => {
+  it("another media type on a route without a body: 415, as described", async () => {
     const withoutBody = describedRoutes.filter(
       ({ path, method, operation }) =>
         !path.startsWith("/v1/") && method !== "GET" && operation.requestBody === undefined,
@@ -186,7 +186,7 @@ describe("what a caller gets for", () => {
     }
   });
 
-  it("another media type: 415; none at all: read as JSON", async () => {
+  it("another media type: 415; none: parsed as JSON", async () => {
     const send = (headers: Record<string, string>) =>
       test.app.inject({
         method: "POST",
@@ -200,7 +200,7 @@ describe("what a caller gets for", () => {
     expect((await send({})).statusCode).toBe(200);
   });
 
-  it("keys that poison prototypes: a issue like any other extra property", async () => {
+  it("keys such as __proto__: an issue like any other unknown member", async () => {
     const answer = await ask(
       '{"project_id":"acme/x","__proto__":{"limit":1},"constructor":{"prototype":{}}}',
     );

@@ -31,7 +31,7 @@ async function paths(more: object = {}): Promise<Record<string, string>> {
 }
 
 describe("POST /feedback/payload_schema", () => {
-  it("tells the paths of the newest feedback and what kind of metric each makes", async () => {
+  it("returns the paths of the newest feedback and the metric type of each", async () => {
     const type = { feedback_type: "kinds" };
     await give(
       { output: { score: 1, passed: true, label: "good", mixed: 1 }, list: [{ v: 1 }], "a.b": 1, none: null },
@@ -50,7 +50,7 @@ describe("POST /feedback/payload_schema", () => {
     });
   });
 
-  it("looks at every trigger, however many rows another one has", async () => {
+  it("samples every trigger, for any number of rows of another one", async () => {
     const type = { feedback_type: "busy" };
     await give({ rare: 1 }, { ...type, trigger_ref: "weave:///acme/paths/object/rare:v1" });
     for (let row = 0; row < 15; row++) await give({ common: true }, { ...type, trigger_ref: "t:v2" });
@@ -58,7 +58,7 @@ describe("POST /feedback/payload_schema", () => {
     expect(await paths({ ...type, trigger_ref: "t:*" })).toEqual({ common: "boolean" });
   });
 
-  it("leaves out what was purged, and other windows, types and projects", async () => {
+  it("omits purged feedback, and other windows, types and projects", async () => {
     const type = { feedback_type: "gone" };
     await give({ gone: 1 }, { ...type, id: "gone" });
     const $expr = { $eq: [{ $getField: "id" }, { $literal: "gone" }] };
@@ -68,7 +68,7 @@ describe("POST /feedback/payload_schema", () => {
     expect(await paths({ project_id: "acme/nothing" })).toEqual({});
   });
 
-  it("refuses a window that ends before it starts, and a sample that is too large", async () => {
+  it("rejects a window that ends before it starts, and a sample that is too large", async () => {
     const body = { project_id, start: "2026-05-02T00:00:00Z", end: "2026-05-01T00:00:00Z" };
     expect((await test.post("/feedback/payload_schema", body)).json().detail[0].loc).toEqual(["body", "end"]);
     const large = { project_id, start: "2026-05-02T00:00:00Z", sample_limit: 5001 };

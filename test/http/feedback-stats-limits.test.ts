@@ -29,7 +29,7 @@ async function issues(more: object): Promise<unknown[]> {
   return answer.json().detail.map((issue: { loc: unknown[]; type: string }) => [issue.loc, issue.type]);
 }
 
-describe("POST /feedback/stats refuses with 422", () => {
+describe("POST /feedback/stats rejects with 422", () => {
   it.each([
     ["an end before the start", { end: "2026-05-31T23:59:59.999Z" }, [["body", "end"], "value_error"]],
     [
@@ -108,7 +108,7 @@ describe("POST /feedback/stats refuses with 422", () => {
     ]);
   });
 
-  it("an answer that would be too large, and says how to make it smaller", async () => {
+  it("a response that would be too large, with a remedy", async () => {
     const metrics = Array.from({ length: 100 }, (_, index) => ({
       json_path: `p${index}`,
       percentiles: [1, 2, 3, 4, 5],
@@ -119,7 +119,7 @@ describe("POST /feedback/stats refuses with 422", () => {
   });
 });
 
-describe("POST /feedback/stats answers", () => {
+describe("POST /feedback/stats accepts", () => {
   it("1 s over ten years with buckets of a round size that stay within 10,000", async () => {
     const answer = await ask({ start: "2016-06-01T00:00:00Z", granularity: 1, metrics: [metric] });
     const { granularity, buckets } = answer.json();
@@ -138,7 +138,7 @@ describe("POST /feedback/stats answers", () => {
     expect(window_stats.score.avg).toBe(0.5);
   });
 
-  it("the first instant that a year of four digits has", async () => {
+  it("the first instant of a four-digit year", async () => {
     const { buckets } = (
       await ask({ start: "0000-01-01T00:00:00Z", end: "0000-01-01T02:00:00Z", granularity: 3600 })
     ).json();
@@ -148,12 +148,12 @@ describe("POST /feedback/stats answers", () => {
     ]);
   });
 
-  it("an empty window with no buckets", async () => {
+  it("an empty window, with no buckets", async () => {
     const answer = await ask({ end: window.start, metrics: [{ ...metric, aggregations: ["sum", "avg"] }] });
     expect(answer.json()).toMatchObject({ buckets: [], window_stats: { score: { sum: 0, avg: null } } });
   });
 
-  it("paths that look like SQL, like prototypes, or like nothing printable", async () => {
+  it("paths that look like SQL or prototypes, or are not printable", async () => {
     const odd = [
       "a'b\\\"`c",
       "__proto__",
@@ -181,7 +181,7 @@ describe("POST /feedback/stats answers", () => {
 });
 
 describe("POST /feedback/stats", () => {
-  it("takes Basic only, and a body without a media type", async () => {
+  it("accepts only Basic authentication, and a body without a media type", async () => {
     const body = { project_id: "acme/limits", ...window };
     const bearer = await test.post("/feedback/stats", body, { scheme: "bearer" });
     expect([bearer.status, bearer.headers["www-authenticate"]]).toEqual([
@@ -201,7 +201,7 @@ describe("POST /feedback/stats", () => {
     expect((await ask({ end: null })).json().end).toBe("2026-06-01T12:00:00.000Z");
   });
 
-  it("names the zone as the request does", async () => {
+  it("returns the time zone as requested", async () => {
     expect((await ask({ timezone: "asia/calcutta" })).json().timezone).toBe("asia/calcutta");
   });
 });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-describe("POST /feedback/stats answers every vector", () => {
+describe("POST /feedback/stats returns the expected response of every vector", () => {
   it.each(vectors.cases.map((vector) => [vector.name, vector] as const))("%s", (_name, vector) =>
     askVector(test, vector),
   );

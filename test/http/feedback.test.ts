@@ -57,7 +57,7 @@ async function issues(more: object): Promise<unknown> {
   ];
 }
 
-/** Count and sum of `score` from 2026-03-01 to 2026-03-31, and the days that have any. */
+/** Reads count and sum of `score` from 2026-03-01 to 2026-03-31, and the days with feedback. */
 async function total() {
   const answer = await test.post("/feedback/stats", {
     project_id,
@@ -75,7 +75,7 @@ async function total() {
 }
 
 describe("POST /feedback/create", () => {
-  it("answers what it has stored, under the time of the server", async () => {
+  it("returns the stored feedback, with the time of the server", async () => {
     const answer = await test.post("/feedback/create", feedback({ payload: { output: 0.7 } }), {
       key: writerKey,
     });
@@ -87,7 +87,7 @@ describe("POST /feedback/create", () => {
     });
   });
 
-  it("keeps numbers of 64 bits exactly and what is not finite as null", async () => {
+  it("keeps 64-bit numbers exactly, and stores numbers that are not finite as null", async () => {
     const body = JSON.stringify(feedback()).replace(
       '{"score":1}',
       '{"big":9223372036854775807,"bad":NaN,"huge":1e999}',
@@ -96,7 +96,7 @@ describe("POST /feedback/create", () => {
     expect(answer.text).toContain('"payload":{"big":9223372036854775807,"bad":null,"huge":null}');
   });
 
-  it("counts what is sent again under an id once, as it was sent last, on the day it was sent first", async () => {
+  it("counts feedback with a repeated id once: the last content, on the first day", async () => {
     await create({ id: "same", payload: { score: 1 } });
     nowMs += 86_400_000;
     const again = await create({ id: "same", payload: { score: 5 } });
@@ -105,13 +105,13 @@ describe("POST /feedback/create", () => {
     expect(await total()).toEqual({ count: 1, sum: 5, days: ["01"] });
   });
 
-  it("keeps the same id of two projects apart", async () => {
+  it("stores the same id in two projects separately", async () => {
     await create({ id: "shared" });
     await create({ id: "shared", project_id: "acme/other-project", payload: { score: 9 } });
     expect(await total()).toMatchObject({ count: 1, sum: 1 });
   });
 
-  it("lets a key of scope admin set created_at, and nobody else", async () => {
+  it("accepts created_at only from keys of scope admin", async () => {
     const created_at = "2026-03-05T08:00:00+02:00";
     expect((await create({ created_at })).created_at).toBe("2026-03-05T06:00:00.000Z");
     const refused = await test.post("/feedback/create", feedback({ created_at }), { key: writerKey });
@@ -121,14 +121,14 @@ describe("POST /feedback/create", () => {
     expect(await total()).toEqual({ count: 2, sum: 2, days: ["05", "07"] });
   });
 
-  it("refuses another project than the key's", async () => {
+  it("rejects a project that the key does not cover", async () => {
     const refused = await test.post("/feedback/create", feedback({ project_id: "umbrella/x" }), {
       key: writerKey,
     });
     expect(refused.status).toBe(403);
   });
 
-  it("takes refs as they are, and members it does not know", async () => {
+  it("accepts any ref, and unknown members", async () => {
     await create({
       trigger_ref: "no ref at all",
       runnable_ref: null,
@@ -148,7 +148,7 @@ describe("POST /feedback/create", () => {
     ["wandb.runnable.tone", { output: { score: 1 }, more: 1 }, { output: { score: 1 }, more: 1 }],
     ["wandb.agent_monitor.x", {}, {}],
     ["custom.anything", {}, {}],
-  ])("takes a %s of %j", async (feedback_type, payload, stored) => {
+  ])("accepts a %s of %j", async (feedback_type, payload, stored) => {
     expect((await create({ feedback_type, payload })).payload).toEqual(stored);
   });
 
@@ -162,7 +162,7 @@ describe("POST /feedback/create", () => {
     ["wandb.note.1", { note: 7 }, ["note"], "string_type"],
     ["wandb.annotation.isok", { output: 1 }, ["value"], "missing"],
     ["wandb.runnable.acc", { value: 1 }, ["output"], "missing"],
-  ])("refuses a %s of %j", async (feedback_type, payload, loc, type) => {
+  ])("rejects a %s of %j", async (feedback_type, payload, loc, type) => {
     expect(await issues({ feedback_type, payload })).toEqual([422, [[["body", "payload", ...loc], type]]]);
   });
 
@@ -176,13 +176,13 @@ describe("POST /feedback/create", () => {
     [{ weave_ref: undefined }, ["weave_ref"], "missing"],
     [{ created_at: "yesterday" }, ["created_at"], "datetime_parsing"],
     [{ project_id: "noslash" }, ["project_id"], "string_pattern_mismatch"],
-  ])("refuses %o", async (more, loc, type) => {
+  ])("rejects %o", async (more, loc, type) => {
     expect(await issues(more)).toEqual([422, [[["body", ...loc], type]]]);
   });
 });
 
 describe("POST /feedback/batch/create", () => {
-  it("stores the good items, answers all in order, and says what is wrong with the others", async () => {
+  it("stores the valid items, and returns a result or an error for each, in order", async () => {
     const batch = [
       feedback({ id: "b0" }),
       { ...feedback(), payload: 1 },
@@ -206,7 +206,7 @@ describe("POST /feedback/batch/create", () => {
     expect(await total()).toMatchObject({ count: 2, sum: 5 });
   });
 
-  it("keeps every id of a batch that is looked up in pieces, and in which ids and projects repeat", async () => {
+  it("keeps every id of a batch that takes several lookups, and in which ids and projects repeat", async () => {
     const batch = Array.from({ length: 4500 }, (_, n) =>
       feedback({ id: `d${n % 3000}`, ...(n % 2 === 0 ? {} : { project_id: "acme/other-half" }) }),
     );
@@ -215,7 +215,7 @@ describe("POST /feedback/batch/create", () => {
     expect(await total()).toMatchObject({ count: 1500 });
   });
 
-  it("sets aside what would take too much memory: paths can be far longer than the text they come from", async () => {
+  it("rejects items beyond the memory limit: paths can be far longer than the payload's text", async () => {
     const payload = { ["k".repeat(1000)]: Array.from({ length: 1000 }, () => true) };
     const batch = Array.from({ length: 150 }, () => feedback({ payload }));
     const answer = await test.post("/feedback/batch/create", { batch });
@@ -226,14 +226,14 @@ describe("POST /feedback/batch/create", () => {
     expect(await total()).toMatchObject({ count: 150 - rejected.length });
   });
 
-  it("answers a wrong key with 403", async () => {
+  it("returns 403 for a wrong key", async () => {
     const batch = [feedback({ project_id: "umbrella/x" })];
     expect((await test.post("/feedback/batch/create", { batch }, { key: writerKey })).status).toBe(403);
   });
 });
 
-describe("POST /feedback/stats while feedback comes in", () => {
-  it("tells the same rows in its buckets and in its window", async () => {
+describe("POST /feedback/stats during writes", () => {
+  it("covers the same rows in the buckets and in the window", async () => {
     const asked = new AbortController();
     const writer = (async () => {
       for (let n = 0; !asked.signal.aborted; n++) {
@@ -264,7 +264,7 @@ describe("POST /feedback/stats while feedback comes in", () => {
 });
 
 describe("POST /feedback/replace", () => {
-  it("corrects a feedback: it keeps its id and its time", async () => {
+  it("replaces a feedback, which keeps its id and its time", async () => {
     const { id, created_at } = await create();
     nowMs += 86_400_000;
     const answer = await test.post("/feedback/replace", {
@@ -276,7 +276,7 @@ describe("POST /feedback/replace", () => {
     expect(await total()).toEqual({ count: 1, sum: 7, days: ["01"] });
   });
 
-  it("under a new id leaves nothing of the old one", async () => {
+  it("deletes the old feedback if the new one has another id", async () => {
     const { id } = await create();
     const body = { ...feedback({ id: "next", payload: { score: 3 } }), feedback_id: id };
     for (const _again of [1, 2]) expect((await test.post("/feedback/replace", body)).json().id).toBe("next");
@@ -287,7 +287,7 @@ describe("POST /feedback/replace", () => {
 describe("POST /feedback/purge", () => {
   const byId = (id: string) => ({ $eq: [{ $getField: "id" }, { $literal: id }] });
 
-  it("deletes by id, of this project alone, and an id can be used again", async () => {
+  it("deletes by id, in this project only, and an id can be used again", async () => {
     for (const id of ["p1", "p2", "p3"]) await create({ id });
     await create({ id: "p1", project_id: "acme/not-purged" });
     const query = { $expr: { $or: [byId("p1"), byId("p2"), byId("never")] } };
@@ -300,7 +300,7 @@ describe("POST /feedback/purge", () => {
     expect(await total()).toMatchObject({ count: 2, days: ["01", "02"] });
   });
 
-  it("refuses anything but ids", async () => {
+  it("rejects queries that do not select by id", async () => {
     const query = { $expr: { $eq: [{ $getField: "creator" }, { $literal: "me" }] } };
     expect((await test.post("/feedback/purge", { project_id, query })).status).toBe(422);
   });
@@ -338,7 +338,7 @@ describe("POST /feedback/query", () => {
     project_id = "acme/listed";
   });
 
-  it("lists a project's feedback by time, with what was sent", async () => {
+  it("lists a project's feedback by time, as it was sent", async () => {
     const [first, ...others] = await list();
     expect(ids(others)).toEqual(["q3", "q1"]);
     expect(first).toEqual({
@@ -367,11 +367,11 @@ describe("POST /feedback/query", () => {
     [{ $or: [eq("id", "q1"), eq("trigger_ref", "t:v1"), eq("id", "elsewhere")] }, ["q2", "q1"]],
     [{ $not: [eq("feedback_type", "custom")] }, ["q3"]],
     [eq("trigger_ref", null), ["q3", "q1"]],
-  ])("takes the query %j", async ($expr, expected) => {
+  ])("accepts the query %j", async ($expr, expected) => {
     expect(ids(await list({ query: { $expr } }))).toEqual(expected);
   });
 
-  it("sorts, pages, and tells when there is more", async () => {
+  it("sorts, pages, and reports truncation", async () => {
     const sort_by = [
       { field: "feedback_type", direction: "desc" },
       { field: "created_at", direction: "desc" },
@@ -382,7 +382,7 @@ describe("POST /feedback/query", () => {
     expect(await list({ limit: 0 }, true)).toEqual([]);
   });
 
-  it("answers the fields that are asked for, in exact numbers", async () => {
+  it("returns the requested fields, with exact numbers", async () => {
     project_id = "acme/exact";
     const body = JSON.stringify(feedback({ id: "big" })).replace('"score":1', '"n":18446744073709551615');
     await test.post("/feedback/create", body);
@@ -394,7 +394,7 @@ describe("POST /feedback/query", () => {
     expect(answer.text).toBe('{"result":[{"id":"big","payload":{"n":18446744073709551615}}]}');
   });
 
-  it("ends an answer that would be too large, after at least one", async () => {
+  it("truncates a response that would be too large, after at least one row", async () => {
     project_id = "acme/large";
     const payload = JSON.stringify({ note: "x".repeat(17 * 1024 * 1024) });
     const rows = ["l1", "l2"].map((id) => ({
@@ -409,7 +409,7 @@ describe("POST /feedback/query", () => {
     expect(ids(await list({ fields: ["id"], offset: 1 }))).toEqual(["l2"]);
   });
 
-  it("refuses fields that are not there, with the nearest names", async () => {
+  it("rejects unknown fields, with the nearest names", async () => {
     const query = { $expr: eq("payloads.score", 1) };
     const answer = await test.post("/feedback/query", { project_id, query });
     expect(answer.json().detail).toEqual([

@@ -45,12 +45,8 @@ describe.each([
   it.each([
     ["while the upstream has not begun to answer", `{${messages},"stream":true}`, "silence"],
     ["while a completion that is not streamed is made", `{${messages}}`, "silence"],
-    [
-      "in the middle of a stream",
-      `{${messages},"stream":true,"max_tokens":1000,"vllm_xargs":{"delay_ms":20}}`,
-      "none",
-    ],
-  ])("%s frees the upstream and its place at once", async (_when, body, fault) => {
+    ["during a stream", `{${messages},"stream":true,"max_tokens":1000,"vllm_xargs":{"delay_ms":20}}`, "none"],
+  ])("%s closes the upstream request and releases its permit at once", async (_when, body, fault) => {
     if (fault === "silence") test.upstream.fail({ kind: "silence", ms: 60_000 });
     const { socket, received } = post("/v1/chat/completions", body, ...headers);
     await until(() => (test.upstream.seen[0]?.bodyBytes ?? 0) > 0);
@@ -59,7 +55,7 @@ describe.each([
     await leave(socket);
   });
 
-  it("in the middle of its upload frees the upstream and its place at once", async () => {
+  it("during its upload closes the upstream request and releases its permit at once", async () => {
     const path = headers.length === 0 ? "/v1/preview/training-jobs" : "/v1/chat/completions";
     const lines = [`POST ${path} HTTP/1.1`, "host: g", `authorization: Bearer ${ROOT_KEY}`, ...headers];
     const body = "x".repeat(6_000_000);
@@ -69,7 +65,7 @@ describe.each([
   });
 });
 
-describe("a client that has read all of a stream but its usage, and leaves", () => {
+describe("a client that leaves a stream before its usage", () => {
   const event = (chunk: object): string => `data: ${JSON.stringify({ id: "c", model: "m", ...chunk })}\n\n`;
   const said = (index: number, content: string, finish_reason: string | null = null): string =>
     event({ choices: [{ index, delta: { content }, finish_reason }] });
@@ -120,7 +116,7 @@ describe("a client that has read all of a stream but its usage, and leaves", () 
     return { release: left.resolve, told, recorded };
   }
 
-  it("keeps its place until the usage has come, which is then exact", async () => {
+  it("keeps its permit until the usage has arrived, which is exact", async () => {
     const { release, told, recorded } = await leaveBeforeUsage([usage]);
     const open = await openRequests(app.port);
     expect([open, await recorded()]).toEqual([1, {}]);
@@ -134,27 +130,27 @@ describe("a client that has read all of a stream but its usage, and leaves", () 
     ["goes on with another choice", said(1, "Hi")],
     ["ends without a count", "data: [DONE]\n\n"],
     ["says no end of it", `: ${"x".repeat(100_000)}\n\n`],
-  ])("leaves an upstream at once that %s", async (_what, more) => {
+  ])("closes the upstream request at once if the upstream %s", async (_what, more) => {
     const { release, told } = await leaveBeforeUsage([more]);
     release();
     expect(await told()).toMatchObject({ outcome: "aborted", usage: "estimated" });
     expect(await test.upstream.seen[0]!.left).toBe(true);
   });
 
-  it("delays no stop, and is recorded", async () => {
+  it("does not delay a stop, and is recorded", async () => {
     const { recorded } = await leaveBeforeUsage([]);
     await app.close();
     expect(await recorded()).toMatchObject({ outcome: "aborted", usage: "estimated" });
   });
 });
 
-describe("a client that leaves in the middle of a small body", () => {
+describe("a client that leaves during a small body", () => {
   it.each([
     ["/v1/chat/completions", []],
     ["/v1/chat/completions", ["openai-project: acme/aborts"]],
     ["/v1/preview/models", []],
     ["/v1/preview/training-jobs", []],
-  ])("frees its place, and is never sent: %s %j", async (path, headers) => {
+  ])("releases its permit, and is not sent upstream: %s %j", async (path, headers) => {
     const lines = [`POST ${path} HTTP/1.1`, "host: g", `authorization: Bearer ${ROOT_KEY}`, ...headers];
     const { socket } = sendRaw(test.port, head(...lines, "content-length: 1000"), '{"model":');
     await until(async () => (await openRequests()) === 1);
@@ -165,7 +161,7 @@ describe("a client that leaves in the middle of a small body", () => {
 });
 
 describe("a client that leaves while its key is checked", () => {
-  it.each(["/v1/chat/completions", "/v1/preview/training-jobs"])("takes no place at %s", async (path) => {
+  it.each(["/v1/chat/completions", "/v1/preview/training-jobs"])("holds no permit at %s", async (path) => {
     const { id, text, secretHash } = generateKey();
     const key = { id, name: "t", secretHash, scopes: ["train"], projects: ["*"], expiresAtMs: null } as const;
     await createKeyStore(test.engine).add(key);
@@ -212,7 +208,7 @@ describe("a client that leaves while its request waits for a connection", () => 
     });
   }
 
-  it("frees its place at once, and is never sent", async () => {
+  it("releases its permit at once, and is not sent upstream", async () => {
     const gateway = await inFrontOfIt(120_000);
     const body = `{${messages}}`;
     const { socket } = sendRaw(
@@ -234,7 +230,7 @@ describe("a client that leaves while its request waits for a connection", () => 
     await gateway.close();
   });
 
-  it("and one that stays is told that the upstream did not take it, in time", async () => {
+  it("and one that stays receives an error in time: the upstream did not accept the request", async () => {
     const gateway = await inFrontOfIt(300);
     const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/preview/base-models`, {
       headers: { authorization: `Bearer ${ROOT_KEY}` },
@@ -248,14 +244,14 @@ describe("a client that leaves while its request waits for a connection", () => 
 });
 
 describe("a client that stays", () => {
-  it("is never taken for one that has left, though its body has been read long ago", async () => {
+  it("is never treated as disconnected, although its body was read long ago", async () => {
     test.upstream.fail({ kind: "silence", ms: 400 });
     const answer = await post("/v1/chat/completions", `{${messages}}`).answer;
     expect([answer.status, answer.complete]).toEqual([200, true]);
     expect(await test.upstream.seen[0]!.left).toBe(false);
   });
 
-  it("but stops in the middle of its upload is told so, and the upstream let go", async () => {
+  it("but stops during its upload receives an error, and the upstream request is closed", async () => {
     const impatient = await startSecondApp(test, { UPLOAD_IDLE_TIMEOUT_MS: "300" });
     const { answer } = sendRaw(
       impatient.port,
@@ -272,7 +268,7 @@ describe("a client that stays", () => {
     await impatient.close();
   });
 
-  it("keeps its connection, and the gateway its own, over many requests", async () => {
+  it("reuses its connection, and the gateway its upstream connection, over many requests", async () => {
     const before = test.upstream.connections();
     for (let n = 0; n < 20; n++) {
       const response = await fetch(`${test.baseUrl}/preview/base-models`, {

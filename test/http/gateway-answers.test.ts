@@ -79,7 +79,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 }
 
 it(
-  `what the gateway records is what was answered and told: ${RUNS} random answers, streamed and not, cut anywhere`,
+  `the gateway records the returned output and usage: ${RUNS} random responses, streamed or not, truncated anywhere`,
   { timeout: 60_000 + RUNS * 500 },
   async () => {
     const seed = chosenSeed();

@@ -129,7 +129,7 @@ const newProject = (): string => `acme/background-${projects++}`;
 const input = { model: "gpt-5", input: "Hello", background: true } as const;
 
 describe("a response in the background is one call", () => {
-  it("12, 13: pending without usage, then charged once, however often it is asked for", async () => {
+  it("12, 13: pending without usage, then charged once, for any number of polls", async () => {
     const project = newProject();
     const client = openAi(project);
     const { data, response } = await client.responses.create(input).withResponse();
@@ -154,7 +154,7 @@ describe("a response in the background is one call", () => {
     expect(await sums(project)).toEqual({ requests: 1, total: 120, unfinished: [] });
   });
 
-  it("14: a stream that is left, resumed and cancelled when it is over", async () => {
+  it("14: a stream that is left, resumed, and cancelled after its end", async () => {
     const project = newProject();
     const client = openAi(project);
     const stream = await client.responses.create({ ...input, stream: true });
@@ -175,7 +175,7 @@ describe("a response in the background is one call", () => {
     expect(await sums(project)).toEqual({ requests: 1, total: 120, unfinished: [] });
   });
 
-  it("a stream that is read to its end", async () => {
+  it("a stream that is read completely", async () => {
     const project = newProject();
     const stream = await openAi(project).responses.create({ ...input, stream: true });
     for await (const event of stream) if (event.type === "response.created") complete(event.response.id);
@@ -183,7 +183,7 @@ describe("a response in the background is one call", () => {
     expect(await sums(project)).toEqual({ requests: 1, total: 120, unfinished: [] });
   });
 
-  it("cancelled, it has used nothing", async () => {
+  it("has no usage if cancelled", async () => {
     const project = newProject();
     const client = openAi(project);
     const { id } = await client.responses.create(input);
@@ -215,8 +215,8 @@ describe("a response in the background is one call", () => {
   });
 });
 
-describe("a response that is asked for by its id", () => {
-  it("that was recorded when it was made is not charged again", async () => {
+describe("a response retrieved by its id", () => {
+  it("that was recorded when created is not charged again", async () => {
     const project = newProject();
     const client = openAi(project);
     const { id } = await client.responses.create({ ...input, background: false });
@@ -226,7 +226,7 @@ describe("a response that is asked for by its id", () => {
     expect(await sums(project)).toEqual({ requests: 1, total: 120, unfinished: [] });
   });
 
-  it("that was made elsewhere is recorded once, and only with usage", async () => {
+  it("that was created elsewhere is recorded once, and only with usage", async () => {
     const project = newProject();
     const { id } = create({ model: "gpt-5", background: true }) as { id: string };
     const client = openAi(project);
@@ -241,7 +241,7 @@ describe("a response that is asked for by its id", () => {
     await expect(client.responses.retrieve("resp_none")).rejects.toThrow("404");
   });
 
-  it("is not there for the key of another project", async () => {
+  it("returns 404 to a key of another project", async () => {
     const project = newProject();
     const { id } = await openAi(project).responses.create(input);
     const key = await test.app.inject({
@@ -259,8 +259,8 @@ describe("a response that is asked for by its id", () => {
   });
 });
 
-describe("what passes without being measured", () => {
-  it("is recorded and counted; what uses nothing is not", async () => {
+describe("requests without counted tokens", () => {
+  it("are recorded if they use something, else not", async () => {
     const project = newProject();
     const headers = { authorization: `Bearer ${ROOT_KEY}`, "x-sumtree-project": project };
     await fetch(`${baseURL}/videos`, { method: "POST", headers, body: "{}" });

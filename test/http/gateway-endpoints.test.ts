@@ -112,8 +112,8 @@ async function send(target: string, method = "POST"): Promise<Readonly<Record<st
   return (await sendRaw(app.port, head(...lines), BODY).answer).headers;
 }
 
-describe(`a spelling that some server takes for chat (seed ${seed})`, () => {
-  it("is the chat endpoint itself, and recorded, or does not reach the upstream", async () => {
+describe(`a path that some server reads as the chat path (seed ${seed})`, () => {
+  it("is the chat endpoint and recorded, or does not reach the upstream", async () => {
     const recorded = new Set<string>();
     const methods = fc.constantFrom("POST", "POST", "GET", "DELETE", "PUT", "OPTIONS", "HEAD");
     const property = fc.asyncProperty(targets, methods, async (target, method) => {
@@ -142,7 +142,7 @@ describe(`a spelling that some server takes for chat (seed ${seed})`, () => {
     "/v1//chat///completions//",
     "/v1/%63hat/complet%69ons",
     "http://elsewhere.example/v1/chat/completions",
-  ])("%s is recorded, and sent to the path as declared", async (target) => {
+  ])("%s is recorded, and sent to the declared path", async (target) => {
     seen = [];
     expect((await send(target))["x-sumtree-call-id"]).toBeDefined();
     expect(seen).toEqual(["/api/v1/chat/completions"]);

@@ -46,13 +46,13 @@ function ask([method, path, body]: readonly [string, string, string | undefined]
 
 const garbage: Fault = { kind: "socket", bytes: "SSH-2.0-OpenSSH_9.9\r\n\r\n" };
 
-describe("an upstream that fails before its answer", () => {
+describe("an upstream that fails before its response", () => {
   it.each([
     ["resets the connection", { kind: "reset" }, 502, "upstream_broken"],
     ["is silent for too long", { kind: "silence", ms: 10_000 }, 504, "upstream_timeout"],
     ["does not speak HTTP", garbage, 502, "upstream_invalid"],
   ] as const)(
-    "and %s is %s, once, with advice against repeating what may have begun",
+    "and %s leads to %s, without retries, and advises against a retry of what may have begun",
     async (_what, fault, status, code) => {
       test.upstream.fail(fault, 3);
       const asked = [
@@ -75,13 +75,13 @@ describe("an upstream that fails before its answer", () => {
     },
   );
 
-  it("is waited for as long as the settings say", async () => {
+  it("is awaited up to the configured timeout", async () => {
     test.upstream.fail({ kind: "silence", ms: 600 });
     expect((await ask(CHAT)).status).toBe(200);
   });
 });
 
-describe("with the settings as they come", () => {
+describe("with default settings", () => {
   /** A long run goes beyond every limit of 300 s that the parts bring along; 1200 s are allowed. */
   const silenceMs = isLong ? 310_000 : 300;
 
@@ -108,7 +108,7 @@ describe("with the settings as they come", () => {
 
 describe("an upstream's own errors", () => {
   const detail = '{"detail":[{"loc":["body","n"],"msg":"too many","type":"less_than_equal"}]}';
-  it("keep their status and detail, and get the shape that SDKs read", async () => {
+  it("keep their status and detail, and have the format that SDKs read", async () => {
     test.upstream.fail({ kind: "answer", status: 422, body: detail });
     const answer = await ask(CHAT);
     expect([answer.status, await answer.text()]).toEqual([
@@ -129,7 +129,7 @@ describe("an upstream's own errors", () => {
     expect(answer.headers.get("content-type")).toBe("application/json");
   });
 
-  it("bring retry advice, rate limits and the request id along as they are", async () => {
+  it("keep retry advice, rate limits and the request id", async () => {
     const headers = {
       "retry-after": "120",
       "retry-after-ms": "120000",
@@ -143,19 +143,19 @@ describe("an upstream's own errors", () => {
     expect([answer.status, await answer.text()]).toEqual([429, '{"error":{"message":"slow down"}}']);
   });
 
-  it("pass untouched on paths that the interface does not have", async () => {
+  it("pass unchanged on unknown paths", async () => {
     test.upstream.fail({ kind: "answer", status: 409, body: detail });
     const answer = await ask(["POST", "/training/runs:resolve", "{}"]);
     expect([answer.status, await answer.text()]).toEqual([409, detail]);
   });
 
-  it("lead to no advice against repeating what carries an id of its own", async () => {
+  it("allow a retry of requests with an idempotency key", async () => {
     test.upstream.fail({ kind: "reset" });
     const answer = await ask(["POST", "/training/runs/r1/forward", '{"request_id":"1"}']);
     expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([502, null]);
   });
 
-  it("happen once: no request is ever sent twice", async () => {
+  it("are not retried: no request is sent twice", async () => {
     for (const request of [POST_JOB, GET_EVENTS, CHAT]) {
       test.upstream.forget();
       test.upstream.fail({ kind: "answer", status: 500, body: "{}" }, 5);
@@ -165,8 +165,8 @@ describe("an upstream's own errors", () => {
   });
 });
 
-describe("an upstream that answers before it has read the request", () => {
-  it("is heard, though the client is still sending", async () => {
+describe("an upstream that responds before it has read the request", () => {
+  it("is relayed although the client is still sending", async () => {
     const server = createServer((_request, response) => {
       response.writeHead(413, { "content-type": "application/json" });
       response.end('{"detail":"too much"}');
@@ -187,7 +187,7 @@ describe("an upstream that answers before it has read the request", () => {
   });
 });
 
-it("a request that is still coming when the service stops is refused as OpenAI clients read it", async () => {
+it("a request that is incomplete when the service stops is rejected in OpenAI's format", async () => {
   const app = await startSecondApp(test, {});
   const [method, path, body] = CHAT;
   const request = head(

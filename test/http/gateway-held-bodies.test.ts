@@ -39,7 +39,7 @@ function begin(path: string) {
 }
 
 it.each(MODEL_APIS.map(({ path }) => path))(
-  "bodies that %s holds are counted, by project first",
+  "bodies that %s buffers are limited, first by project",
   async (path) => {
     const open = Array.from({ length: 4 }, () => begin(path));
     await until(() => open.filter(({ seen }) => seen.text.startsWith("HTTP/1.1 503")).length >= 2);

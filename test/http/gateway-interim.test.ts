@@ -80,8 +80,8 @@ const scripts = fc.record({
   cuts: fc.array(fc.nat(1000), { maxLength: 3 }),
 });
 
-describe(`interim responses that nobody asked for (seed ${seed})`, () => {
-  it("are passed over, wherever the bytes are split, and bodies stay as they are", async () => {
+describe(`unsolicited interim responses (seed ${seed})`, () => {
+  it("are ignored, for any chunks, and bodies stay unchanged", async () => {
     const property = fc.asyncProperty(scripts, async (one) => {
       script = one;
       const answer = await fetch(`${app.url}/v1/files`, {

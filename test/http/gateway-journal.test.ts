@@ -7,7 +7,7 @@ import type { Journal } from "../../src/journal/journal.ts";
 import { bearer, startGateway, type TestGateway } from "../helpers/start-gateway.ts";
 import type { Fault } from "../helpers/reference-upstream/faults.ts";
 
-/** What has been added, by key. */
+/** Records by key. */
 const records = new Map<string, object[]>();
 let entries = 0;
 const journal: Journal = {
@@ -74,20 +74,23 @@ const kinds: readonly Kind[] = [
 ];
 
 describe("the journal", () => {
-  it.each(kinds)("has the end of $what before its client has the last byte", async ({ fault, more = {} }) => {
-    for (let times = 0; times < 5; times++) {
-      if (fault !== undefined) test.upstream.fail(fault);
-      const request = httpRequest(`${test.baseUrl}/chat/completions`, {
-        method: "POST",
-        headers: { ...bearer, "openai-project": "acme/journal" },
-      });
-      request.end(JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }], ...more }));
-      const [response] = (await once(request, "response")) as [IncomingMessage];
-      const key = `completion/${String(response.headers["x-sumtree-call-id"])}`;
-      expect(records.get(key)?.[0]).toMatchObject({ started: { output: null } });
-      response.resume();
-      await once(response, "end");
-      expect(records.get(key)?.[1]).toMatchObject({ ended: { startedAtMs: expect.any(Number) } });
-    }
-  });
+  it.each(kinds)(
+    "contains the end of $what before its client receives the last byte",
+    async ({ fault, more = {} }) => {
+      for (let times = 0; times < 5; times++) {
+        if (fault !== undefined) test.upstream.fail(fault);
+        const request = httpRequest(`${test.baseUrl}/chat/completions`, {
+          method: "POST",
+          headers: { ...bearer, "openai-project": "acme/journal" },
+        });
+        request.end(JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }], ...more }));
+        const [response] = (await once(request, "response")) as [IncomingMessage];
+        const key = `completion/${String(response.headers["x-sumtree-call-id"])}`;
+        expect(records.get(key)?.[0]).toMatchObject({ started: { output: null } });
+        response.resume();
+        await once(response, "end");
+        expect(records.get(key)?.[1]).toMatchObject({ ended: { startedAtMs: expect.any(Number) } });
+      }
+    },
+  );
 });

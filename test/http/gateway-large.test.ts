@@ -40,7 +40,7 @@ async function callsOf(project: string): Promise<Call[]> {
 
 const long = "What did it cost? ".repeat(20_000);
 
-it("large completions at once are all counted, and one project's take no content of another's", async () => {
+it("concurrent large completions are all counted, and one project's displace no content of others", async () => {
   const { complete, release, close } = await withSlowStore({ RECORDER_MAX_PENDING_BYTES: "2000000" });
   const flood = await Promise.all(Array.from({ length: 20 }, () => complete("acme/flood", long)));
   expect(flood.map(({ status }) => status)).toEqual(flood.map(() => 200));
@@ -59,7 +59,7 @@ it("large completions at once are all counted, and one project's take no content
   await close();
 });
 
-it("what could not be recorded is refused before it is paid for, and recorded when the store is back", async () => {
+it("requests that cannot be recorded are rejected before they cost, and pending ones recorded once the store is available", async () => {
   const { complete, release, close } = await withSlowStore({ RECORDER_MAX_PENDING_CALLS: "2" });
   for (let n = 0; n < 2; n++) expect((await complete("acme/many", "Hi")).status).toBe(200);
   const refused = await complete("acme/many", "Hi");

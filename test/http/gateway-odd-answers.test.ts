@@ -57,7 +57,7 @@ describe("a JSON completion that calls itself an event stream", () => {
       usage: USAGE,
     });
 
-  it("passes as it came, and is recorded as what it is", async () => {
+  it("passes unchanged, and is recorded as JSON", async () => {
     const contents = fc.constantFrom("Fine.", 'data: "quoted"\n\ndata: [DONE]\n\n', "x".repeat(100_000));
     const around = fc.record({
       before: fc.constantFrom("", "\n", " \r\n\n", "\ufeff"),
@@ -82,7 +82,7 @@ describe("a JSON completion that calls itself an event stream", () => {
     );
   });
 
-  it("passes so without being recorded", async () => {
+  it("passes unchanged without recording", async () => {
     test.upstream.fail({ kind: "bytes", chunks: [completion("Fine."), DONE], ending: "end" });
     const body = '{"stream":true}';
     const lines = ["POST /v1/chat/completions HTTP/1.1", "host: g", `authorization: Bearer ${ROOT_KEY}`];
@@ -91,7 +91,7 @@ describe("a JSON completion that calls itself an event stream", () => {
     expect([answer.complete, answer.body.toString()]).toEqual([true, completion("Fine.") + DONE]);
   });
 
-  it("is broken off where the upstream breaks off", async () => {
+  it("is aborted where the upstream aborts", async () => {
     const half = completion("x".repeat(100)).slice(0, 90);
     test.upstream.fail({ kind: "bytes", chunks: [half], ending: "reset" });
     const body = '{"stream":true}';
@@ -123,13 +123,13 @@ describe("usage of a stream", () => {
     ["after it", [stream, 50, counted]],
     ["without an empty line", [stream, 20, counted.trimEnd()]],
     ["among comments", [stream, 20, ": so\n\n", 20, counted, 20, ": so\n\n"]],
-  ])("behind the end marker, %s, is exact, and the stream ends with the marker", async (_where, parts) => {
+  ])("after the end marker, %s, is exact, and the stream ends with the marker", async (_where, parts) => {
     const { answer, ...seen } = await ask("/chat/completions", parts);
     expect([answer.complete, answer.body.toString()]).toEqual([true, stream]);
     expect(seen).toMatchObject({ outcome: "finished", usage: "exact", used: USAGE });
   });
 
-  it("that never comes holds the end marker for a moment only, whatever the upstream does then", async () => {
+  it("that never arrives delays the end marker only briefly, for any upstream", async () => {
     for (const ending of ["end", "hang"] as const) {
       const { answer, ...seen } = await ask("/chat/completions", [stream], { ending });
       expect([answer.complete, answer.body.toString()]).toEqual([true, stream]);

@@ -62,8 +62,8 @@ async function overwrite(id: string, post: Post = (url, body) => test.post(url, 
   expect(parts.json()).toMatchObject({ rejected: [{ index: 0 }, { index: 1 }] });
 }
 
-describe("what the gateway has recorded", () => {
-  it("is not changed by a client that knows the id of the call", async () => {
+describe("a call recorded by the gateway", () => {
+  it("cannot be changed by a client that knows its id", async () => {
     const { id, response } = await complete();
     await response.text();
     await until(async () => (await told(id)) !== undefined);
@@ -73,7 +73,7 @@ describe("what the gateway has recorded", () => {
     expect(await told(id)).toEqual(before);
   });
 
-  it("nor by one that is faster than the completion, nor through another process", async () => {
+  it("nor by one that is faster than the recording, nor through another process", async () => {
     const { id, response } = await complete({ stream: true, max_tokens: 20, vllm_xargs: { delay_ms: 10 } });
     await overwrite(id);
     const other = await startSecondApp(test, {});
@@ -95,7 +95,7 @@ describe("what the gateway has recorded", () => {
     });
   });
 
-  it("may be named, scored and deleted, and be the parent of other calls", async () => {
+  it("can be named, scored and deleted, and be the parent of other calls", async () => {
     const { id, response } = await complete();
     await response.text();
     await until(async () => (await told(id)) !== undefined);

@@ -9,7 +9,7 @@ let test: TestApp;
 let upstream: Server;
 let port: number;
 let keys: Record<"one" | "entity" | "models" | "root", string>;
-/** What the upstream was sent. */
+/** Requests that the upstream received. */
 let seen: string[] = [];
 
 beforeAll(async () => {
@@ -91,12 +91,12 @@ describe.each(LINES)("%s", (line, body) => {
     ["OpenAI-Project", ["openai-project: other/two"]],
     ["x-sumtree-project", ["x-sumtree-project: other/two"]],
     [
-      "OpenAI-Project beside a project of the key",
+      "OpenAI-Project in addition to a project of the key",
       ["x-sumtree-project: acme/one", "openai-project: other/two"],
     ],
     ["another project of the same entity", ["openai-project: acme/two"]],
     ["no project, but nearly one", ["openai-project: /other/two"]],
-  ])("is 403 for a project of others in %s, and nothing goes upstream", async (_what, headers) => {
+  ])("returns 403 for another project in %s, and sends nothing upstream", async (_what, headers) => {
     expect([(await ask(line, { headers, body })).status, seen]).toEqual([403, []]);
   });
 
@@ -106,11 +106,11 @@ describe.each(LINES)("%s", (line, body) => {
     "entity=other",
     "project=one&entity=other",
     "project=one&project=two",
-  ])("is 422 for ?%s, and nothing goes upstream", async (query) => {
+  ])("returns 422 for ?%s, and sends nothing upstream", async (query) => {
     expect([(await ask(`${line}?${query}`, { body })).status, seen]).toEqual([422, []]);
   });
 
-  it("passes with what the key may use", async () => {
+  it("passes with a project of the key", async () => {
     const headers = ["openai-project: acme/one", "x-sumtree-project: acme/one"];
     expect((await ask(`${line}?project=one&entity=acme`, { headers, body })).status).toBe(200);
     expect((await ask(line, { headers: ["openai-project: proj_123"], body })).status).toBe(200);
@@ -124,7 +124,7 @@ describe.each(LINES)("%s", (line, body) => {
     ["two headers that disagree", ["openai-project: acme/one", "x-sumtree-project: acme/two"]],
     ["a header sent twice", ["openai-project: acme/one", "openai-project: acme/two"]],
     ["a header sent twice alike", ["openai-project: acme/one", "openai-project: acme/one"]],
-  ])("is 400 for %s, even if the key may use both", async (_what, headers) => {
+  ])("returns 400 for %s, even if the key covers both", async (_what, headers) => {
     expect([(await ask(line, { key: "entity", headers, body })).status, seen]).toEqual([400, []]);
   });
 });
@@ -151,13 +151,13 @@ describe("a body", () => {
     ["the model of a message", "POST /v1/messages", { ...chat, model: "wandb-artifact:///acme/two/agent" }],
     ["the model behind 5 MiB", CHAT, { padding: large, model: "wandb-artifact:///other/two/agent" }],
     [
-      "the last model behind 5 MiB",
+      "the last model after 5 MiB",
       CHAT,
       `{"model":"m","padding":"${large}","model":"wandb-artifact:///other/two/a"}`,
     ],
   ];
   it.each(refused)(
-    "is 422 if it names %s of others, and nothing goes upstream",
+    "returns 422 if it names %s of another project, and sends nothing upstream",
     async (_what, line, body) => {
       expect([(await ask(line, { body })).status, seen]).toEqual([422, []]);
       // a key for all projects may
@@ -172,11 +172,11 @@ describe("a body", () => {
     [JOBS, { ...job, training_data_url: "wandb-artifact:///acme/one/data:v0" }],
     [CHAT, { ...chat, model: "wandb-artifact:///acme/one/agent:step25" }],
     [CHAT, { ...chat, model: "OpenPipe/Qwen3-14B-Instruct" }],
-  ])("passes if it names what the key may use: %s", async (line, body) => {
+  ])("passes if it names a model of the key: %s", async (line, body) => {
     expect([(await ask(line, { body })).status, seen.length]).toEqual([200, 1]);
   });
 
-  it("is unpacked for this, or refused if it cannot be", async () => {
+  it("is decompressed for this check, or rejected if that fails", async () => {
     const foreign = JSON.stringify({ ...model, project: "two" });
     for (const [encoding, body, status] of [
       ["gzip", gzipSync(foreign), 422],
@@ -193,12 +193,12 @@ describe("a body", () => {
   });
 });
 
-it("the model that a path names is compared too", async () => {
+it("the model in a path is checked too", async () => {
   const line = `GET /v1/models/${encodeURIComponent("wandb-artifact:///other/two/agent")}`;
   expect([(await ask(line, {})).status, seen]).toEqual([422, []]);
 });
 
-it("a key with the scope gateway calls models, and does not train", async () => {
+it("a key of scope gateway can call models, and cannot train", async () => {
   expect((await ask(CHAT, { key: "models", body: chat })).status).toBe(200);
   expect((await ask("GET /v1/models/m", { key: "models" })).status).toBe(200);
   seen = [];

@@ -37,7 +37,7 @@ const FRAME =
   /data: \{"error":\{"message":"[^"]*","type":"upstream_error","param":null,"code":"upstream_broken"\}\}\n\n$/;
 const CHAT_BODY = '{"model":"m","stream":true,"messages":[]}';
 
-it(`every byte arrives in order, or the transfer visibly breaks: ${RUNS} random relays`, async () => {
+it(`every byte arrives in order, or the transfer is aborted: ${RUNS} random relays`, async () => {
   const random = seededRandom();
   const seeds = Array.from({ length: RUNS }, () => Math.floor(random.next() * 2 ** 31));
   await Promise.all(
@@ -104,7 +104,7 @@ function headOf(id: string, { kind, recorded, bytes, ending }: Plan): string {
 /** A stream that lacks nothing but the blank line behind its last event has lost nothing. */
 const DONE_IS_THERE = /\n\r?\ndata: \[DONE\]\n?$/;
 
-/** What is wrong with what came down. */
+/** Compares a received response with the plan; `undefined` if it is correct. */
 function faultOf(plan: Plan, { status, bytes, whole }: Arrival): string | undefined {
   if (status !== 200) return `status ${status}`;
   if (plan.ending === "left")

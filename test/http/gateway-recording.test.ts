@@ -75,7 +75,7 @@ async function storedCalls(project: string): Promise<Omit<Recorded, "usage">[]> 
   }));
 }
 
-/** What `/trace/usage` has to say of a completion, from the upstream's own count. */
+/** Returns the expected usage of a completion in `/trace/usage`, from the upstream's own count. */
 function counted(body: ChatBody) {
   const usage = usageOf(body);
   return expect.objectContaining({
@@ -95,7 +95,7 @@ const sdks = [
 describe.each(sdks)("a completion through %s", (_name, Sdk) => {
   const client = (project: string): OpenAI => new Sdk({ apiKey: ROOT_KEY, baseURL: test.baseUrl, project });
 
-  it("is recorded with what it used, asked and said", async () => {
+  it("is recorded with its usage, inputs and output", async () => {
     const project = newProject();
     const { data, response } = await client(project).chat.completions.create(chat).withResponse();
     const [call] = await recorded(project);
@@ -155,7 +155,7 @@ describe.each(sdks)("a completion through %s", (_name, Sdk) => {
     });
   });
 
-  it("that the client leaves in the middle is recorded with an estimate of what it had got", async () => {
+  it("that the client aborts is recorded with an estimate of the received part", async () => {
     const project = newProject();
     const asked = { ...chat, max_tokens: 500, vllm_xargs: { delay_ms: 10 }, stream: true as const };
     const stream = await client(project).chat.completions.create(asked);
@@ -179,7 +179,7 @@ describe.each(sdks)("a completion through %s", (_name, Sdk) => {
     });
   });
 
-  it("takes its place in the trace that its headers name", async () => {
+  it("is stored in the trace that its headers name", async () => {
     const project = newProject();
     const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-01` };
@@ -207,7 +207,7 @@ async function post(
 }
 
 describe("recording", () => {
-  it("needs a project: without one, or with a name of another kind, the completion passes, and says so", async () => {
+  it("requires a project: without one, or with an invalid name, the completion passes with a warning", async () => {
     const counts = async (): Promise<string[]> => {
       const metrics = (await test.app.inject({ url: "/metrics", headers: bearer })).payload;
       return metrics.split("\n").filter((line) => line.startsWith("sumtree_gateway_unrecorded_total{"));
@@ -233,7 +233,7 @@ describe("recording", () => {
     expect(test.upstream.seen[1]!.headers["openai-project"]).toBe("proj_abc123");
   });
 
-  it("takes the project from a header of our own too, which the upstream does not see", async () => {
+  it("reads the project also from our own header, which the upstream does not receive", async () => {
     const project = newProject();
     await post(JSON.stringify(chat), { "x-sumtree-project": project, "openai-project": "proj_1" });
     expect((await recorded(project))[0]!.usage).toEqual({ [MODEL]: counted(chat) });
@@ -241,7 +241,7 @@ describe("recording", () => {
     expect(test.upstream.seen[0]!.headers).not.toHaveProperty("x-sumtree-project");
   });
 
-  it("counts what a provider tells as it goes when a stream is cut, and says that it is a part", async () => {
+  it("uses the running count of an interrupted stream, marked as partial", async () => {
     const project = newProject();
     test.upstream.fail({ kind: "cut", afterEvents: 4, how: "clean" });
     const stream_options = { include_usage: true, continuous_usage_stats: true };
@@ -252,7 +252,7 @@ describe("recording", () => {
     expect([call!.marks["usage"], call!.usage[MODEL]!["completion_tokens"]]).toEqual(["partial", 3]);
   });
 
-  it("finds the usage of an answer too large to read", async () => {
+  it("finds the usage of a response that is too large to capture", async () => {
     const project = newProject();
     const filler = JSON.stringify("x".repeat(3_000_000));
     const body = `{"choices":[{"message":{"content":${filler}}}],"usage":{"prompt_tokens":7,"completion_tokens":9,"total_tokens":16,"prompt_tokens_details":{"cached_tokens":3}}}`;
@@ -265,7 +265,7 @@ describe("recording", () => {
     ]);
   });
 
-  it("leaves out what is too large to keep, but not its usage", async () => {
+  it("drops content above the limit, but not its usage", async () => {
     const project = newProject();
     const large = { ...chat, messages: [{ role: "user", content: "word ".repeat(500_000) }] };
     await post(JSON.stringify(large), { "openai-project": project });
@@ -273,7 +273,7 @@ describe("recording", () => {
     expect([call!.inputs, call!.usage]).toEqual([{ model: "forest-1" }, { [MODEL]: counted(large) }]);
   });
 
-  it("does not read a request of many megabytes, and still records its completion", async () => {
+  it("does not parse a request of many megabytes, and records its completion", async () => {
     const project = newProject();
     const huge = JSON.stringify({ ...chat, messages: [{ role: "user", content: "x".repeat(6_000_000) }] });
     await post(huge, { "openai-project": project });
@@ -282,7 +282,7 @@ describe("recording", () => {
     expect([call!.marks["usage"], call!.usage[MODEL]!["completion_tokens"]]).toEqual(["exact", 8]);
   });
 
-  it("does not ask for usage when the settings say so, and estimates it then", async () => {
+  it("does not request usage if so configured, and estimates it", async () => {
     const project = newProject();
     const app = await startSecondApp(test, { GATEWAY_INCLUDE_USAGE: "false" });
     try {
@@ -302,7 +302,7 @@ describe("recording", () => {
     }
   });
 
-  it("keeps what was asked and said out of the store when the settings say so", async () => {
+  it("stores no content if so configured", async () => {
     const project = newProject();
     const app = await startSecondApp(test, { GATEWAY_CAPTURE_CONTENT: "false" });
     try {
@@ -318,7 +318,7 @@ describe("recording", () => {
     }
   });
 
-  it("knows how long a completion took", async () => {
+  it("measures the duration of a completion", async () => {
     const project = newProject();
     test.upstream.fail({ kind: "silence", ms: 300 });
     await post(JSON.stringify(chat), { "openai-project": project });
@@ -327,7 +327,7 @@ describe("recording", () => {
     expect(call!.marks["first_byte_ms"]).toBeGreaterThanOrEqual(290);
   });
 
-  it("is complete after an orderly stop, with the streams that the stop cut", async () => {
+  it("is complete after a graceful stop, with the streams it interrupted", async () => {
     const project = newProject();
     const app = await startSecondApp(test, { SHUTDOWN_TIMEOUT_MS: "3000" });
     const requests = Array.from({ length: 20 }, () =>

@@ -49,8 +49,8 @@ async function usagesOf(project_id: string, count: number): Promise<unknown[]> {
   return read();
 }
 
-describe(`an upstream that redirects for ever (seed ${seed})`, () => {
-  it("is followed twice at most, and then said to be one", async () => {
+describe(`an upstream that redirects without end (seed ${seed})`, () => {
+  it("is followed at most twice, then reported", async () => {
     const property = fc.asyncProperty(locations, async ({ form, path, status }) => {
       const app = await startSecondApp(test, {});
       test.upstream.forget();
@@ -109,7 +109,7 @@ describe("an upstream's URL", () => {
   });
   afterAll(() => app.close());
 
-  it("keeps its query beside the client's, and its user and password as Basic credentials", async () => {
+  it("keeps its query in addition to the client's, and sends its user and password as Basic credentials", async () => {
     const post = (path: string): Promise<Response> => {
       const headers = { authorization: `Bearer ${ROOT_KEY}` };
       return fetch(`${app.url}/v1${path}`, { method: "POST", headers, body: BODY });

@@ -123,7 +123,7 @@ describe("GATEWAY_ROUTES_FILE", () => {
     ["/embeddings", { model: String.raw`x` }, "other"],
     ["/chat/completions", { padding: "x".repeat(5_000_000), model: "qwen-3" }, "local"],
     ["/chat//%63ompletions/", { model: "qwen-3" }, "local"],
-  ])("%s leads by path and model", async (path, body, name) => {
+  ])("%s is routed by path and model", async (path, body, name) => {
     for (const project of [undefined, "acme/routes"]) {
       const headers = project === undefined ? {} : { "x-sumtree-project": project };
       const answer = await ask(path, { body, headers });
@@ -131,12 +131,12 @@ describe("GATEWAY_ROUTES_FILE", () => {
     }
   });
 
-  it("reads the model behind escapes, and the last of two", async () => {
+  it("reads the model despite escapes, and the last of two", async () => {
     const text = String.raw`{"model":"gpt-5","mo\u0064el":"qwen\u002d9"}`;
     expect((await ask("/chat/completions", { body: text })).json).toMatchObject({ by: "local" });
   });
 
-  it("sends each key as its API wants it", async () => {
+  it("sends each key in the format of its API", async () => {
     expect((await ask("/messages", { body: { model: "claude-x" } })).last.headers).toMatchObject({
       "x-api-key": "sk-ant-claude",
     });
@@ -146,7 +146,7 @@ describe("GATEWAY_ROUTES_FILE", () => {
     expect([bare.headers.authorization, bare.headers["x-api-key"]]).toEqual([undefined, undefined]);
   });
 
-  it("answers 404 if no entry fits, and nothing goes upstream", async () => {
+  it("returns 404 if no entry matches, and sends nothing upstream", async () => {
     const before = seen.length;
     for (const [path, body] of [
       ["/messages", { model: "gpt-5" }],
@@ -159,7 +159,7 @@ describe("GATEWAY_ROUTES_FILE", () => {
     expect(seen).toHaveLength(before);
   });
 
-  it("leaves training to its own upstream", async () => {
+  it("does not route training, which has its own upstream", async () => {
     expect((await ask("/training/anything", { body: {} })).json["by"]).toBe("training");
     expect((await ask("/preview/models", { method: "GET" })).last.name).toBe("training");
   });
@@ -169,7 +169,7 @@ describe("GET /v1/models", () => {
   const idsOf = (list: unknown): string[] => (list as { id: string }[]).map(({ id }) => id);
   const all = ["claude-a", "claude-b", "claude-c", "qwen-1", "qwen-2", "gpt-5"];
 
-  it("joins all lists, over pages, each id once, in OpenAI's form", async () => {
+  it("merges all lists, over pages, each id once, in OpenAI's format", async () => {
     const { json } = await ask("/models", { method: "GET" });
     expect([json["object"], idsOf(json["data"])]).toEqual(["list", all]);
     expect(json["data"]).toContainEqual({
@@ -186,7 +186,7 @@ describe("GET /v1/models", () => {
     expect(pages[0]!.headers["anthropic-version"]).toBe("2023-06-01");
   });
 
-  it("has Anthropic's form for its clients, and Codex' for it", async () => {
+  it("has Anthropic's format for its clients, and Codex's for Codex", async () => {
     const { json } = await ask("/models?limit=1000", {
       method: "GET",
       headers: { "anthropic-version": "2023-06-01" },
@@ -203,14 +203,14 @@ describe("GET /v1/models", () => {
     expect((codex["models"] as object[]).length).toBe(all.length);
   });
 
-  it("leaves out an upstream that fails", async () => {
+  it("omits an upstream that fails", async () => {
     failing = true;
     const { json } = await ask("/models", { method: "GET" });
     failing = false;
     expect(idsOf(json["data"])).toEqual(all.slice(0, -1));
   });
 
-  it("sends credentials of a client to the API that it speaks alone", async () => {
+  it("sends credentials of a client only to the API that it uses", async () => {
     const before = seen.length;
     await ask("/models", {
       method: "GET",
@@ -226,7 +226,7 @@ describe("GET /v1/models", () => {
   });
 });
 
-describe("a mistake in the file stops the start, with its line", () => {
+describe("an error in the file prevents the start; its line is reported", () => {
   const read = (text: string): readonly string[] => {
     const file = join(dir, "broken.json");
     writeFileSync(file, text);
@@ -251,7 +251,7 @@ describe("a mistake in the file stops the start, with its line", () => {
     expect(problems.join("\n")).not.toContain("sk-secret");
   });
 
-  it("is told with the name of the setting", () => {
+  it("is reported with the name of the setting", () => {
     const file = join(dir, "broken.json");
     writeFileSync(file, "{");
     expect(() => readConfig({ GATEWAY_ROUTES_FILE: file })).toThrow(/GATEWAY_ROUTES_FILE: line 1/);

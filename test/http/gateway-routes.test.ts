@@ -32,7 +32,7 @@ async function ask(method: string, path: string, body?: unknown, headers: Record
 }
 
 describe("the routes of the training API", () => {
-  it("answer health for the gateway itself, and ask the upstream for its checks and base models", async () => {
+  it("return the gateway's own health, and relay checks and base models", async () => {
     const health = await ask("GET", "/v1/health");
     expect(health.json()).toEqual({
       status: "ok",
@@ -49,7 +49,7 @@ describe("the routes of the training API", () => {
     ["POST", "/v1/training/runs:resolve", { request_id: "1" }],
     ["PATCH", "/v1/some/thing?x=1&x=2", { a: 1 }],
     ["GET", "/v1/models", undefined],
-  ])("pass %s %s, which they do not have, as it is", async (method, path, body) => {
+  ])("relay the unknown %s %s unchanged", async (method, path, body) => {
     const answer = await ask(method, path, body);
     expect(answer.status).toBe(200);
     expect(test.upstream.seen).toMatchObject([{ method, url: path }]);
@@ -57,7 +57,7 @@ describe("the routes of the training API", () => {
   });
 });
 
-describe("what the gateway refuses itself", () => {
+describe("requests that the gateway rejects", () => {
   const both = (message: unknown, type: string, code: string, param: string | null = null) => ({
     error: { message, type, param, code },
     detail: expect.anything(),
@@ -67,7 +67,7 @@ describe("what the gateway refuses itself", () => {
     ["no credentials", {}],
     ["Basic", { authorization: authorization() }],
     ["a wrong key", { authorization: "Bearer nobody" }],
-  ])("is 401 with the scheme for %s, on every route", async (_what, headers) => {
+  ])("returns 401 with the scheme for %s, on every route", async (_what, headers) => {
     for (const path of ["/v1/health", "/v1/system-check", "/v1/preview/base-models", "/v1/anything"]) {
       const answer = await ask("GET", path, undefined, headers);
       expect(answer.status).toBe(401);
@@ -86,7 +86,7 @@ describe("what the gateway refuses itself", () => {
     ["/v1/preview/models/m/checkpoints?order=up", "order"],
     ["/v1/preview/training-jobs/j/events?limit=0", "limit"],
     ["/v1/preview/training-jobs/j/events?limit=101", "limit"],
-  ])("is 422 for %s", async (path, param) => {
+  ])("returns 422 for %s", async (path, param) => {
     const answer = await ask("GET", path);
     expect([answer.status, answer.json()]).toMatchObject([
       422,
@@ -98,7 +98,7 @@ describe("what the gateway refuses itself", () => {
     expect(test.upstream.seen).toHaveLength(0);
   });
 
-  it("is 422 with every issue for a wrong small body, but not for members it does not know", async () => {
+  it("returns 422 with every issue for an invalid small body, but accepts unknown members", async () => {
     const answer = await ask("POST", "/v1/preview/models", { project: 1, name: "n", extra: true });
     expect(answer.status).toBe(422);
     expect(answer.json().detail.map((issue: { loc: unknown }) => issue.loc)).toEqual([
@@ -109,7 +109,7 @@ describe("what the gateway refuses itself", () => {
     expect((await ask("POST", "/v1/preview/models", open)).status).toBe(200);
   });
 
-  it("is 400 for a small body that is not JSON, and 422 for none", async () => {
+  it("returns 400 for a small body that is not JSON, and 422 for none", async () => {
     const broken = await fetch(`${test.baseUrl}/preview/models`, {
       method: "POST",
       headers: bearer,
@@ -120,7 +120,7 @@ describe("what the gateway refuses itself", () => {
     expect([none.status, none.json().detail]).toMatchObject([422, [{ loc: ["body"], type: "missing" }]]);
   });
 
-  it("is 403 for a project that the key may not use, before anything goes upstream", async () => {
+  it("returns 403 for a project that the key does not cover, and sends nothing upstream", async () => {
     const { id, text, secretHash } = generateKey();
     const key = {
       id,
@@ -142,7 +142,7 @@ describe("what the gateway refuses itself", () => {
     expect(own.status).toBe(200);
   });
 
-  it("carries a request id on everything, and the client's own when it sent one", async () => {
+  it("returns a request id on every response, the client's own if it sent one", async () => {
     expect((await ask("GET", "/v1/health", undefined, {})).headers.get("x-request-id")).toMatch(
       /^[0-9a-f-]{36}$/,
     );
@@ -151,7 +151,7 @@ describe("what the gateway refuses itself", () => {
     expect(test.upstream.seen.at(-1)!.headers["x-request-id"]).toBe("mine-1");
   });
 
-  it("is 429 with when to come back, when too many requests are open", async () => {
+  it("returns 429 with Retry-After if too many requests are open", async () => {
     const small = await startSecondApp(test, { UPSTREAM_MAX_CONCURRENT: "1" });
     try {
       test.upstream.fail({ kind: "silence", ms: 5000 });
@@ -184,7 +184,7 @@ describe("what the gateway refuses itself", () => {
 });
 
 describe("without an upstream", () => {
-  it("is 503 and names the variable that is missing", async () => {
+  it("returns 503 and names the missing variable", async () => {
     const app = await startSecondApp(test, { TRAINING_UPSTREAM_URL: "" });
     try {
       const answer = await fetch(`${app.url}/v1/preview/training-jobs/j`, { headers: bearer });
@@ -214,7 +214,7 @@ describe("without an upstream", () => {
   });
 });
 
-describe("with an upstream of its own for chat", () => {
+describe("with a separate chat upstream", () => {
   let chatUpstream: ReferenceUpstream;
   beforeAll(async () => {
     chatUpstream = await startReferenceUpstream({ apiKey: "chat-key", basePath: "/openai/v1" });
@@ -247,7 +247,7 @@ describe("with an upstream of its own for chat", () => {
 });
 
 describe("with GATEWAY_PASSTHROUGH_PATHS=none", () => {
-  it("is 404 for paths that the interface does not have", async () => {
+  it("returns 404 for unknown paths", async () => {
     const app = await startSecondApp(test, { GATEWAY_PASSTHROUGH_PATHS: "none" });
     try {
       const answer = await fetch(`${app.url}/v1/training/runs/r1`, { headers: bearer });

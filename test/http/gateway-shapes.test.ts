@@ -140,7 +140,7 @@ const EVENT_TYPES = [
 ];
 
 describe("a completion", () => {
-  it("is recorded with the provider's count, model and id: any order of members, size, split, media type and encoding", async () => {
+  it("is recorded with the provider's count, model and id, for any order of members, size, chunks, media type and encoding", async () => {
     const random = seededRandom();
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!;
     const completions = runs(5, 100);
@@ -177,7 +177,7 @@ describe("a completion", () => {
   });
 });
 
-describe("an answer that used nothing", () => {
+describe("a response without usage", () => {
   const error = '{"error":{"message":"no such model","type":"x"}}';
   const events = { "content-type": "text/event-stream" };
   it.each([
@@ -191,14 +191,14 @@ describe("an answer that used nothing", () => {
     ["a stream of a detail", 200, 'data: {"detail":"no such model"}\n\n', events],
     ["a stream that Groq ends", 200, 'data: {"choices":[],"x_groq":{"error":"no such model"}}\n\n', events],
     [
-      "a stream that OpenRouter ends",
+      "a stream that OpenRouter aborts",
       200,
       'data: {"error":{"message":"no such model"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}\n\n',
       events,
     ],
     ["a stream of an error", 200, `data: ${error}\n\n`, events],
     ["400", 400, error, {}],
-  ])("is recorded as an error with nothing used: %s", async (_what, status, body, headers) => {
+  ])("is recorded as an error without usage: %s", async (_what, status, body, headers) => {
     const project = `acme/nothing-${projects++}`;
     test.upstream.fail({ kind: "answer", status, body, headers });
     const answer = await post(project);
@@ -215,7 +215,7 @@ describe("an answer that used nothing", () => {
     ["200", 200, failed, {}],
     ["500", 500, failed, {}],
     ["a stream", 200, `data: ${failed}\n\n`, events],
-  ])("but is charged what it tells that it used: %s", async (_what, status, body, headers) => {
+  ])("but is charged the usage that it reports: %s", async (_what, status, body, headers) => {
     const project = `acme/nothing-${projects++}`;
     test.upstream.fail({ kind: "answer", status, body, headers });
     expect(await (await post(project)).text()).toBe(body);
@@ -226,7 +226,7 @@ describe("an answer that used nothing", () => {
     });
   });
 
-  it("is so too when it is a redirect", async () => {
+  it("is recorded so for a redirect, too", async () => {
     const project = `acme/nothing-${projects++}`;
     const headers = { location: "https://elsewhere.example/v1/chat/completions" };
     test.upstream.fail({ kind: "answer", status: 307, body: "<h1>moved</h1>", headers });
@@ -250,7 +250,7 @@ function post(project: string, redirect: "manual" | "follow" = "manual"): Promis
 }
 
 describe("a redirect from one form of the chat path to the other", () => {
-  it("leads to the completion, and is learned", async () => {
+  it("is followed, and remembered", async () => {
     const slash = { location: `${test.upstream.url}/chat/completions/` };
     test.upstream.fail({ kind: "answer", status: 307, body: "", headers: slash });
     expect((await post("acme/slash", "follow")).status).toBe(200);
@@ -291,11 +291,11 @@ describe("a stream without its end marker", () => {
   });
 });
 
-describe("a stream that the relay cannot read", () => {
+describe("a stream that the relay cannot parse", () => {
   it.each([
     ["finished", stream(0)],
     ["upstream_cut", stream(0).subarray(0, stream(0).indexOf('"stop"'))],
-  ])("is %s by what it says itself", async (outcome, plain) => {
+  ])("is %s according to its events", async (outcome, plain) => {
     const headers = { "content-type": "text/event-stream", "content-encoding": "gzip" };
     const { recorded } = await complete(gzipSync(plain), headers);
     expect(recorded.marks["outcome"]).toBe(outcome);
@@ -303,14 +303,17 @@ describe("a stream that the relay cannot read", () => {
 });
 
 describe("the name of a project", () => {
-  it.each(["a/b/c", "proj_1", "/x", "x/", "a b/c"])("of another kind passes unrecorded: %s", async (name) => {
-    const answer = await post(name);
-    expect([answer.status, answer.headers.get("x-sumtree-call-id")]).toEqual([200, null]);
-    expect(answer.headers.get("x-sumtree-recorded")).toBe("no; reason=not_a_project");
-    expect(test.upstream.seen[0]!.headers["openai-project"]).toBe(name);
-  });
+  it.each(["a/b/c", "proj_1", "/x", "x/", "a b/c"])(
+    "that is invalid passes without recording: %s",
+    async (name) => {
+      const answer = await post(name);
+      expect([answer.status, answer.headers.get("x-sumtree-call-id")]).toEqual([200, null]);
+      expect(answer.headers.get("x-sumtree-recorded")).toBe("no; reason=not_a_project");
+      expect(test.upstream.seen[0]!.headers["openai-project"]).toBe(name);
+    },
+  );
 
-  it("in UTF-8 is read as it was meant, and goes up as it came", async () => {
+  it("in UTF-8 is decoded, and relayed unchanged", async () => {
     const name = "acme/größe-🌲";
     const bytes = Buffer.from(name).toString("latin1");
     const answer = await post(bytes);

@@ -53,7 +53,7 @@ async function marksIn(project: string): Promise<{ outcome: string; exception: s
 }
 
 describe("a client that stops reading", () => {
-  it("is cut off in time; it is logged, counted and recorded as the one who stopped", async () => {
+  it("is disconnected in time, and logged, counted and recorded as the cause", async () => {
     test.upstream.fail({ kind: "bytes", chunks: Array.from({ length: 60 }, () => large), ending: "hang" });
     const socket = openStream("acme/stalled");
     const began = performance.now();
@@ -78,7 +78,7 @@ describe("a client that stops reading", () => {
     expect(said).toMatch(/data: \{"error":\{.*"code":"client_stalled"\}\}\n\n\r\n$/);
   });
 
-  it("and reads on in time, again and again, gets everything", { timeout: 60_000 }, async () => {
+  it("and continues in time, repeatedly, receives everything", { timeout: 60_000 }, async () => {
     const done = "data: [DONE]\n\n";
     test.upstream.fail({
       kind: "bytes",
@@ -103,7 +103,7 @@ describe("a client that stops reading", () => {
     expect(await marksIn("acme/slow")).toMatchObject({ outcome: "finished" });
   });
 
-  it("does not keep its connection when the answer was over for the upstream long ago", async () => {
+  it("does not keep its connection once the upstream has long finished", async () => {
     test.upstream.fail({ kind: "bytes", chunks: [Buffer.alloc(8_000_000, "x")], ending: "end" });
     const socket = connect({ port: app.port, host: "127.0.0.1" });
     socket.on("error", () => undefined);

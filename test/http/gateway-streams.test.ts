@@ -56,7 +56,7 @@ function play(
   test.upstream.fail({ kind: "bytes", chunks, ending });
 }
 
-/** What a server sends of each event that it compresses at once. */
+/** Compresses events one at a time, as a server flushes them. */
 async function packed(
   packer: Gzip | BrotliCompress | ZstdCompress,
   events: readonly string[],
@@ -71,7 +71,7 @@ async function packed(
 }
 
 describe("a stream", () => {
-  it("passes byte for byte, however it is split on the way, recorded or not", async () => {
+  it("passes byte for byte, for any chunks, recorded or not", async () => {
     const event = fc.constantFrom(
       chunk("naïve 🌲"),
       chunk("b").replaceAll("\n", "\r\n"),
@@ -101,7 +101,7 @@ describe("a stream", () => {
     );
   });
 
-  it("arrives as it is sent, event by event", async () => {
+  it("arrives event by event, without delay", async () => {
     const [second, third] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     play([chunk("a"), second.promise, chunk("b"), third.promise, DONE]);
     const { received, answer } = stream();
@@ -112,7 +112,7 @@ describe("a stream", () => {
     expect((await answer).complete).toBe(true);
   });
 
-  it("has its head before its first event", async () => {
+  it("has its headers before its first event", async () => {
     const first = Promise.withResolvers<void>();
     play([first.promise, chunk("a"), DONE]);
     const { received, answer } = stream();
@@ -121,7 +121,7 @@ describe("a stream", () => {
     await answer;
   });
 
-  it("says that it is not to be cached, held back or compressed", async () => {
+  it("forbids caching, buffering and compression", async () => {
     play([chunk("a"), DONE]);
     const { headers } = await stream("accept-encoding: gzip, br").answer;
     expect(headers).toMatchObject({
@@ -134,13 +134,13 @@ describe("a stream", () => {
     expect(test.upstream.seen[0]!.headers["accept-encoding"]).toBe("identity");
   });
 
-  it("ends in good order when the end marker lacks its blank line", async () => {
+  it("ends properly if the end marker lacks its blank line", async () => {
     play([chunk("a"), "data: [DONE]\n"]);
     const answer = await stream().answer;
     expect([answer.complete, answer.body.toString()]).toEqual([true, `${chunk("a")}data: [DONE]\n`]);
   });
 
-  it("of another protocol passes untouched, without an end marker", async () => {
+  it("of another protocol passes unchanged, without an end marker", async () => {
     const events = "event: thread.created\ndata: {}\n\nevent: thread.done\ndata: {}\n\n";
     play([events]);
     const { answer } = sendRaw(
@@ -151,8 +151,8 @@ describe("a stream", () => {
   });
 });
 
-describe("an answer that is not what was asked for", () => {
-  it("passes as it is: JSON for a stream, another media type, or none", async () => {
+describe("a response of an unexpected form", () => {
+  it("passes unchanged: JSON for a stream, another media type, or none", async () => {
     const json = '{"id":"c","choices":[{"message":{"content":"1.0"}}]}';
     for (const headers of [RECORDED, "x-nothing: 1"]) {
       test.upstream.fail({ kind: "answer", status: 200, body: json });
@@ -177,7 +177,7 @@ describe("an answer that is not what was asked for", () => {
     }
   });
 
-  it("passes event by event, plain, when the upstream compresses against its orders", async () => {
+  it("passes event by event, decompressed, if the upstream compresses nevertheless", async () => {
     const events = [chunk("a"), chunk("b"), DONE];
     const packers = { gzip: createGzip(), br: createBrotliCompress(), zstd: createZstdCompress() };
     for (const [encoding, packer] of Object.entries(packers)) {
@@ -207,7 +207,7 @@ describe("keep-alive comments", () => {
   });
   afterAll(() => app.close());
 
-  it("stand between events only, while the upstream is silent", async () => {
+  it("are sent only between events, while the upstream is silent", async () => {
     const [first, second] = [chunk("a"), chunk("b")];
     play([first, 500, second.slice(0, 20), 500, second.slice(20), DONE]);
     const answer = await streamFrom(app.port).answer;
@@ -216,14 +216,14 @@ describe("keep-alive comments", () => {
     expect(text.split("\n\n").filter((part) => part === ": keep-alive").length).toBeGreaterThanOrEqual(3);
   });
 
-  it("are not sent once an event had an id, which some SDKs would take for another event", async () => {
+  it("are not sent once an event had an id, because some SDKs would read them as events", async () => {
     const events = `id: 1\n${chunk("a")}`;
     play([events, 700, DONE]);
     expect((await streamFrom(app.port).answer).body.toString()).toBe(events + DONE);
   });
 });
 
-describe("a stream that the upstream breaks", () => {
+describe("a stream that the upstream aborts", () => {
   const frame = /data: (\{"error":\{.*\}\})\n\n$/;
 
   it.each([
@@ -249,7 +249,7 @@ describe("a stream that the upstream breaks", () => {
     });
   });
 
-  it("has a flat error of vLLM made readable", async () => {
+  it("has a flat error of vLLM converted to OpenAI's format", async () => {
     play([
       chunk("a"),
       'data: {"object":"error","message":"too long","type":"BadRequest","code":400}\n\n',
@@ -262,12 +262,12 @@ describe("a stream that the upstream breaks", () => {
   });
 });
 
-describe("usage that the client did not ask for", () => {
+describe("usage that the client did not request", () => {
   const usageChunk =
     'data: {"id":"c","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}\n\n';
   const withNull = chunk("a").replace('"choices"', '"usage":null,"choices"');
 
-  it("is asked for when the completion is recorded, and kept from the client to the byte", async () => {
+  it("is requested if the completion is recorded, and removed from the client's stream, byte for byte", async () => {
     const filters = 'data: {"choices":[],"prompt_filter_results":[]}\n\n';
     for (const cuts of [[], [5], [200, 210, 300], [400]]) {
       const bytes = Buffer.from(filters + withNull + usageChunk + DONE);
@@ -280,7 +280,7 @@ describe("usage that the client did not ask for", () => {
     );
   });
 
-  it("is neither asked for nor kept back when nothing is recorded", async () => {
+  it("is neither requested nor removed if nothing is recorded", async () => {
     play([withNull, usageChunk, DONE]);
     expect((await stream().answer).body.toString()).toBe(withNull + usageChunk + DONE);
     expect(test.upstream.seen[0]!.body.toString()).not.toContain("include_usage");
@@ -288,7 +288,7 @@ describe("usage that the client did not ask for", () => {
 });
 
 describe("a client that reads slowly", () => {
-  it("slows the upstream down instead of filling the memory", { timeout: 60_000 }, async () => {
+  it("slows the upstream down, with bounded memory", { timeout: 60_000 }, async () => {
     const large = chunk("x".repeat(512 * 1024));
     let taken = 0;
     play(

@@ -77,7 +77,7 @@ async function streamDuring(during: () => Promise<unknown>): Promise<void> {
 }
 
 describe(`a training body of ${MEGABYTES} MB`, () => {
-  it("passes whole, and streams beside it go on", async () => {
+  it("passes completely, and concurrent streams continue", async () => {
     await streamDuring(async () => {
       const sent = upload({ "content-length": String(MEGABYTES * MEGABYTE.length) });
       const answered = once(sent, "response") as Promise<[IncomingMessage]>;
@@ -92,7 +92,7 @@ describe(`a training body of ${MEGABYTES} MB`, () => {
   });
 
   it(
-    "is sent once, and its fate told, when the upstream resets in the middle",
+    "is sent once, and the error reported, if the upstream resets during it",
     { timeout: 60_000 },
     async () => {
       const sent = upload();
@@ -115,7 +115,7 @@ describe(`a training body of ${MEGABYTES} MB`, () => {
   );
 
   it(
-    "that grows over the limit without having told its length is refused on the way",
+    "of unknown length that exceeds the limit is rejected during the upload",
     { timeout: 60_000 },
     async () => {
       const sent = upload();

@@ -33,8 +33,8 @@ async function createModel(): Promise<string> {
   return (json(answer) as { id: string }).id;
 }
 
-describe("requests as the Python SDK and ART write them", () => {
-  it("a DELETE that names a media type and has no body reaches the upstream", async () => {
+describe("requests as the Python SDK and ART send them", () => {
+  it("a DELETE with a media type and without a body reaches the upstream", async () => {
     const model = await createModel();
     const answer = await send(`DELETE /v1/preview/models/${model}`, ["content-type: application/json"]);
     expect([answer.status, json(answer)]).toMatchObject([200, { model_id: model, deleted_run: true }]);
@@ -54,7 +54,7 @@ describe("requests as the Python SDK and ART write them", () => {
     expect(test.upstream.seen.at(-1)!.body.toString()).toBe(body);
   });
 
-  it("an empty POST that names a media type reaches the upstream as an empty POST", async () => {
+  it("an empty POST with a media type reaches the upstream as an empty POST", async () => {
     for (const framing of ["content-length: 0", "transfer-encoding: chunked"]) {
       const chunked = framing.startsWith("transfer");
       const { answer } = sendRaw(
@@ -74,7 +74,7 @@ describe("requests as the Python SDK and ART write them", () => {
     }
   });
 
-  it("a body whose length is not told beforehand is taken", async () => {
+  it("a body of unknown length is accepted", async () => {
     const { answer } = sendRaw(
       test.port,
       head("POST /v1/chat/completions HTTP/1.1", "host: g", AUTHORIZATION, "transfer-encoding: chunked"),
@@ -85,13 +85,13 @@ describe("requests as the Python SDK and ART write them", () => {
     expect(test.upstream.seen.at(-1)!.body.toString()).toBe('{"model":"m","messages":[]}\n');
   });
 
-  it("an id of more than 100 characters is not too long", async () => {
+  it("an id of more than 100 characters is accepted", async () => {
     const id = "x".repeat(300);
     expect((await send(`GET /v1/preview/training-jobs/${id}`, [])).status).toBe(404);
     expect(test.upstream.seen.at(-1)!.url).toBe(`/v1/preview/training-jobs/${id}`);
   });
 
-  it("a client that waits for 100 Continue is told to go on", async () => {
+  it("a client that waits for 100 Continue receives it", async () => {
     const body = '{"model":"m","messages":[]}';
     const answer = await send("POST /v1/chat/completions", ["expect: 100-continue"], body);
     expect(answer.status).toBe(200);
@@ -105,7 +105,7 @@ describe("bodies", () => {
     '"min_p":0.10, "chat_template_kwargs":{"enable_thinking":false}}';
 
   it.each(["/v1/chat/completions", "/v1/chat/completions/", "/v1/anything/else"])(
-    "of %s arrive unchanged: 64-bit seeds, 1.0, __proto__, members nobody knows",
+    "of %s arrive unchanged: 64-bit seeds, 1.0, __proto__, unknown members",
     async (path) => {
       for (const project of [[], ["openai-project: acme/bodies"]]) {
         const answer = await send(`POST ${path}`, ["content-type: application/json", ...project], odd);
@@ -115,7 +115,7 @@ describe("bodies", () => {
     },
   );
 
-  it("that are compressed arrive compressed, and are checked unpacked where they are checked", async () => {
+  it("that are compressed arrive compressed, and are validated decompressed", async () => {
     const gzip = (text: string): Buffer => gzipSync(Buffer.from(text));
     const headers = ["content-type: application/json", "content-encoding: gzip"];
     for (const path of ["/v1/chat/completions", "/v1/preview/training-jobs"]) {
@@ -133,7 +133,7 @@ describe("bodies", () => {
     expect(bomb.status).toBe(413);
   });
 
-  it("in binary pass to the bit, with their media type", async () => {
+  it("in binary pass byte for byte, with their media type", async () => {
     const body = randomBytes(300_000);
     const type = "application/vnd.coreweave.training-result+msgpack; version=1";
     const answer = await send("POST /v1/training/objects/x", [`content-type: ${type}`], body);
@@ -143,7 +143,7 @@ describe("bodies", () => {
     expect(seen.bodySha256).toBe(createHash("sha256").update(body).digest("hex"));
   });
 
-  it("that are too large are refused before they are read, in a way that can be read", async () => {
+  it("that are too large are rejected before they are read, with a readable response", async () => {
     const declared = sendRaw(
       test.port,
       head("POST /v1/preview/training-jobs HTTP/1.1", "host: g", AUTHORIZATION, `content-length: ${2 ** 40}`),
@@ -160,7 +160,7 @@ describe("bodies", () => {
     expect(test.upstream.seen).toHaveLength(0);
   });
 
-  it("that stay within their limit are not confused with those that do not tell their length", async () => {
+  it("within the limit are not confused with those of unknown length", async () => {
     const chunk = `${(64 * 1024).toString(16)}\r\n${"x".repeat(64 * 1024)}\r\n`;
     const { answer } = sendRaw(
       test.port,
@@ -182,13 +182,13 @@ describe("the target of a request", () => {
     "/v1/%252e%252e/admin",
     "/v1/a\\..\\admin",
     "http://other.example/v1/../admin",
-  ])("goes nowhere when it could climb out of the upstream's base: %s", async (path) => {
+  ])("is rejected if it could leave the upstream's base path: %s", async (path) => {
     const answer = await send(`GET ${path}`, []);
     expect(answer.status).toBe(404);
     expect(test.upstream.seen).toHaveLength(0);
   });
 
-  it("that cannot be decoded is refused in both shapes", async () => {
+  it("that cannot be decoded is rejected in both formats", async () => {
     const answer = await send("GET /v1/preview/models/%zz/checkpoints", []);
     expect([answer.status, json(answer)]).toMatchObject([
       400,
@@ -203,7 +203,7 @@ describe("the target of a request", () => {
     ["/v1//models///m1", "/v1/models/m1"],
     ["/%761/%6Dodels/a%20b%2Fc", "/v1/models/a%20b%2Fc"],
     ["/traces/v1/models", "/v1/models"],
-  ])("is read one way: %s goes up as %s", async (target, upstream) => {
+  ])("is normalized: %s is sent as %s", async (target, upstream) => {
     const { answer } = sendRaw(
       test.port,
       Buffer.from(head(`GET ${target} HTTP/1.1`, "host: gateway", AUTHORIZATION), "latin1"),
@@ -216,7 +216,7 @@ describe("the target of a request", () => {
     "/v1//preview/training-jobs",
     "/v1/%70review/training-jobs",
     "http://x/v1/preview//training-jobs",
-  ])("has the rules of its route in every spelling: %s", async (target) => {
+  ])("has the rules of its route in every notation: %s", async (target) => {
     test.upstream.fail({ kind: "reset" });
     const answer = await send(`POST ${target}`, [], '{"model_id":"m","trajectory_groups":[]}');
     expect([answer.status, answer.headers["x-should-retry"]]).toEqual([502, "false"]);
@@ -225,7 +225,7 @@ describe("the target of a request", () => {
   });
 });
 
-describe("what no server may take", () => {
+describe("requests that no server may accept", () => {
   it.each([
     ["two Hosts", ["host: gateway", "host: other"]],
     ["two Hosts, the same", ["host: gateway", "Host: gateway"]],
@@ -235,7 +235,7 @@ describe("what no server may take", () => {
     ["chunked twice", ["host: g", "transfer-encoding: chunked", "transfer-encoding: chunked"]],
     ["another transfer coding", ["host: g", "transfer-encoding: identity"]],
     ["a length beside chunked", ["host: g", "transfer-encoding: chunked", "content-length: 2"]],
-  ])("%s is 400, and nothing goes up", async (_what, lines) => {
+  ])("%s returns 400, and nothing is sent upstream", async (_what, lines) => {
     for (const path of ["/v1/chat/completions", "/v1/anything"]) {
       const { answer } = sendRaw(
         test.port,
@@ -250,13 +250,13 @@ describe("what no server may take", () => {
   });
 });
 
-describe("methods that a known path does not have", () => {
+describe("other methods of a known path", () => {
   it.each([
     ["/v1/chat/completions", "POST, OPTIONS"],
     ["/v1/chat/completions/", "POST, OPTIONS"],
     ["/v1/preview/base-models", "GET, OPTIONS"],
     ["/v1/preview/models/m/checkpoints", "GET, DELETE, OPTIONS"],
-  ])("of %s are answered here", async (path, allow) => {
+  ])("of %s are rejected by the gateway", async (path, allow) => {
     const asked = async (method: string) => {
       const { status, headers } = await fetch(`http://127.0.0.1:${test.port}${path}`, {
         method,
@@ -270,7 +270,7 @@ describe("methods that a known path does not have", () => {
     expect(test.upstream.seen).toHaveLength(0);
   });
 
-  it("HEAD of the gateway's health is health without a body", async () => {
+  it("HEAD of the gateway's health returns no body", async () => {
     const answer = await fetch(`http://127.0.0.1:${test.port}/v1/health`, {
       method: "HEAD",
       headers: { authorization: `Bearer ${ROOT_KEY}` },
@@ -278,7 +278,7 @@ describe("methods that a known path does not have", () => {
     expect([answer.status, await answer.text()]).toEqual([200, ""]);
   });
 
-  it("of unknown paths go up, as everything there", async () => {
+  it("of unknown paths are relayed", async () => {
     await fetch(`http://127.0.0.1:${test.port}/v1/models`, {
       method: "HEAD",
       headers: { authorization: `Bearer ${ROOT_KEY}` },

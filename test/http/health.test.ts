@@ -9,7 +9,7 @@ afterAll(() => test.close());
 
 describe("GET /readyz", () => {
   it.each(["/readyz", "/readyz/reads", "/readyz/writes"])(
-    "is 200 when the store answers and is migrated: %s",
+    "returns 200 if the store responds and is migrated: %s",
     async (url) => {
       const response = await test.app.inject(url);
       expect([response.statusCode, response.json()]).toEqual([
@@ -34,12 +34,12 @@ describe("probes that send HEAD", () => {
 });
 
 describe("unknown routes", () => {
-  it("answer 404, and 405 for another method of a known one", async () => {
+  it("return 404, and 405 for another method of a known path", async () => {
     expect((await test.app.inject("/nothing")).statusCode).toBe(404);
     const other = await test.app.inject({ method: "DELETE", url: "/healthz" });
     expect([other.statusCode, other.headers["allow"]]).toEqual([405, "GET, HEAD"]);
   });
-  it("carry the client's request id when it is sane, else one of ours", async () => {
+  it("return the client's request id if it is valid, else a generated one", async () => {
     const sane = await test.app.inject({ url: "/nothing", headers: { "x-request-id": "abc-1" } });
     expect(sane.headers["x-request-id"]).toBe("abc-1");
     const odd = await test.app.inject({ url: "/nothing", headers: { "x-request-id": "a b<c>" } });

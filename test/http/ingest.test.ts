@@ -34,7 +34,7 @@ async function stored(id: string) {
 }
 
 describe("POST /call/upsert_batch", () => {
-  it("sets a bad item aside and stores the others", async () => {
+  it("rejects an invalid item and stores the others", async () => {
     const answer = await test.post("/call/upsert_batch", {
       batch: [
         { mode: "start", req: { start: start("good") } },
@@ -53,7 +53,7 @@ describe("POST /call/upsert_batch", () => {
   });
 
   it.each(["1899-12-31T23:59:59.999999Z", "2255-01-01T00:00:00Z"])(
-    "says which years it stores, for a start at %s",
+    "names the supported years for a start at %s",
     async (started_at) => {
       const answer = await test.post("/call/start", { start: start("far", { started_at }) });
       expect(answer.status).toBe(422);
@@ -63,7 +63,7 @@ describe("POST /call/upsert_batch", () => {
     },
   );
 
-  it("keeps the escaped keys of a call whatever keys another project sent", async () => {
+  it("keeps the escaped keys of a call, for any keys of another project", async () => {
     const send = (id: string, project: string, inputs: string) => {
       const item = JSON.stringify({ start: start(id, { project_id: project }) });
       return test.post("/call/start", item.replace('"inputs":{}', `"inputs":${inputs}`));
@@ -76,7 +76,7 @@ describe("POST /call/upsert_batch", () => {
     expect(await stored("escaped")).toMatchObject([{ inputs: String.raw`{"question":0,"ét":1,"\n":2}` }]);
   });
 
-  it("keeps long integers beside an item of too many levels", async () => {
+  it("keeps long integers when another item is nested too deep", async () => {
     const inputs = `{"deep":${"[".repeat(3000)}${"]".repeat(3000)}}`;
     const [long, deep] = ["long", "deep"].map((id) =>
       JSON.stringify({ mode: "start", req: { start: start(id) } }),
@@ -90,7 +90,7 @@ describe("POST /call/upsert_batch", () => {
     expect(await stored("long")).toMatchObject([{ inputs: '{"n":9223372036854775807}' }]);
   });
 
-  it("takes messages that leave out what they may", async () => {
+  it("accepts messages without optional members", async () => {
     const id = "least";
     const whole = {
       id,
@@ -113,7 +113,7 @@ describe("POST /call/upsert_batch", () => {
     expect([ended.status, ended.json()]).toEqual([200, {}]);
   });
 
-  it("refuses a body that is not a batch with every issue", async () => {
+  it("rejects a body that is not a batch, with every issue", async () => {
     const answer = await test.post("/call/upsert_batch", { batch: 5 });
     expect([answer.status, answer.json().detail]).toEqual([
       422,

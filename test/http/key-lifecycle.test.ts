@@ -227,7 +227,7 @@ class Lives {
   }
 }
 
-it("a key works, in every process, as long as it and all its makers are valid, and never has more than they have", async () => {
+it("a key is valid, in every process, as long as it and all its makers are, and never has more rights than they have", async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {
       const lives = new Lives();

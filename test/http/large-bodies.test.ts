@@ -8,7 +8,7 @@ import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 /** Space around a text changes nothing but its length: with this much, the ingest worker reads it. */
 const PADDING = " ".repeat(4_200_000);
 
-/** What the service makes where the client gives no id. */
+/** Ids that the service generates if the client sends none. */
 const MADE_ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 let test: TestApp;
@@ -74,7 +74,7 @@ const body = fc
     return { route, text: cut === null ? text : text.slice(0, Math.max(1, text.length - 1 - cut)) };
   });
 
-it("gets the answer that a small one gets", { timeout: 120_000 }, async () => {
+it("returns the response of a small body", { timeout: 120_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(body, async ({ route, text }) => {
       const small = await answerTo(route, text);
@@ -109,43 +109,39 @@ const forest = fc.integer({ min: 2, max: 4000 }).chain((count) =>
 );
 let forests = 0;
 
-it(
-  "gives a call the trace of its parent, wherever in the body that stands",
-  { timeout: 120_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(forest, async ({ parents, order, seed }) => {
-        const name = `f${forests++}`;
-        const id = (at: number): string => `${name}-${at}`;
-        const above = (at: number): number | undefined => {
-          const parent = parents[at];
-          return at === 0 || parent == null ? undefined : parent % at;
+it("assigns a call the trace of its parent, at any position in the body", { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(forest, async ({ parents, order, seed }) => {
+      const name = `f${forests++}`;
+      const id = (at: number): string => `${name}-${at}`;
+      const above = (at: number): number | undefined => {
+        const parent = parents[at];
+        return at === 0 || parent == null ? undefined : parent % at;
+      };
+      const rootOf = (at: number): number => {
+        const parent = above(at);
+        return parent === undefined ? at : rootOf(parent);
+      };
+      const random = seededRandom(seed);
+      const places = parents.map((_, at) => ({ at, key: order === "mixed" ? random.next() : at }));
+      places.sort((one, other) => (order === "parents last" ? other.key - one.key : one.key - other.key));
+      const batch = places.map(({ at }) => {
+        const parent = above(at);
+        const parent_id = parent === undefined ? {} : { parent_id: id(parent) };
+        const start = {
+          project_id: "acme/forest",
+          id: id(at),
+          op_name: "o",
+          started_at: "2026-01-01T00:00:00Z",
         };
-        const rootOf = (at: number): number => {
-          const parent = above(at);
-          return parent === undefined ? at : rootOf(parent);
-        };
-        const random = seededRandom(seed);
-        const places = parents.map((_, at) => ({ at, key: order === "mixed" ? random.next() : at }));
-        places.sort((one, other) => (order === "parents last" ? other.key - one.key : one.key - other.key));
-        const batch = places.map(({ at }) => {
-          const parent = above(at);
-          const parent_id = parent === undefined ? {} : { parent_id: id(parent) };
-          const start = {
-            project_id: "acme/forest",
-            id: id(at),
-            op_name: "o",
-            started_at: "2026-01-01T00:00:00Z",
-          };
-          return { mode: "start", req: { start: { ...start, ...parent_id } } };
-        });
-        const [status, , text] = await answerTo("/call/upsert_batch", JSON.stringify({ batch }) + PADDING);
-        expect(status).toBe(200);
-        const { res } = JSON.parse(String(text)) as { res: { id: string; trace_id: string }[] };
-        const traceOf = new Map(res.map((one) => [one.id, one.trace_id]));
-        for (const at of parents.keys()) expect(traceOf.get(id(at))).toBe(traceOf.get(id(rootOf(at))));
-      }),
-      { seed: chosenSeed(), numRuns: runs(3, 40), endOnFailure: true },
-    );
-  },
-);
+        return { mode: "start", req: { start: { ...start, ...parent_id } } };
+      });
+      const [status, , text] = await answerTo("/call/upsert_batch", JSON.stringify({ batch }) + PADDING);
+      expect(status).toBe(200);
+      const { res } = JSON.parse(String(text)) as { res: { id: string; trace_id: string }[] };
+      const traceOf = new Map(res.map((one) => [one.id, one.trace_id]));
+      for (const at of parents.keys()) expect(traceOf.get(id(at))).toBe(traceOf.get(id(rootOf(at))));
+    }),
+    { seed: chosenSeed(), numRuns: runs(3, 40), endOnFailure: true },
+  );
+});

@@ -22,7 +22,7 @@ function call(id: string, hour: number, llm: string, more: object = {}): object 
   };
 }
 
-describe("costs that leave something out", () => {
+describe("costs that omit something", () => {
   beforeAll(async () => {
     test = await startApp();
     const batch = [
@@ -41,7 +41,7 @@ describe("costs that leave something out", () => {
   });
   afterAll(() => test.close());
 
-  it("say so in every total of usage over time: of groups, of buckets, of all", async () => {
+  it("are marked in every total of usage over time: of groups, of buckets, of all", async () => {
     const body = { project_id: PROJECT, ...DAY, granularity: 43_200, group_by: ["llm"], include_costs: true };
     const stats = (await test.post("/usage/stats", body)).json();
     const boundsOf = (totals: readonly { cost_is_lower_bound: boolean }[]): readonly boolean[] =>
@@ -56,7 +56,7 @@ describe("costs that leave something out", () => {
     expect(without.total).not.toHaveProperty("cost_is_lower_bound");
   });
 
-  it("say so of a call with everything below it, whose entries add up to its receipt", async () => {
+  it("are marked for a call with its descendants, whose entries sum to its receipt", async () => {
     const asked = { project_id: PROJECT, filter: { call_ids: ["root"] }, include_costs: true };
     const plain = (await test.post("/trace/usage", asked)).json().call_usage.root;
     expect(Object.keys(plain["our-own"])).toHaveLength(10);

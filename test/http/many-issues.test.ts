@@ -19,7 +19,7 @@ interface Issue {
 const MOST = 100;
 
 describe("a request with many issues", () => {
-  it("is told of a hundred at most, and how many more there are", async () => {
+  it("reports at most a hundred, and the number of others", async () => {
     const counts = fc.oneof(fc.integer({ min: 1, max: 250 }), fc.constantFrom(99, 100, 101));
     await fc.assert(
       fc.asyncProperty(counts, async (count) => {
@@ -35,7 +35,7 @@ describe("a request with many issues", () => {
   });
 
   it.each(["/feedback/batch/create", "/call/upsert_batch"])(
-    "has every rejected item of its batch named, and a hundred issues described: %s",
+    "lists every rejected item of its batch, and describes a hundred issues: %s",
     async (url) => {
       const count = 2000;
       const sent = gzipSync(JSON.stringify({ batch: Array.from({ length: count }, () => ({})) }));

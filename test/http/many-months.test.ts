@@ -43,7 +43,7 @@ function messagesOf(calls: readonly Call[]): readonly Message[] {
 let count = 0;
 
 describe("a batch of calls of many months", () => {
-  it("is stored as if it were of one", async () => {
+  it("is stored as a batch of one month is", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(call, { minLength: 1, maxLength: 25 }).chain((calls) =>

@@ -43,7 +43,7 @@ function newProject() {
 }
 
 describe("references", () => {
-  it("are those of the payload that holds, all of them", async () => {
+  it("are all those of the stored payload", async () => {
     const p = newProject();
     const ref = (n: number): string => `weave:///e/p/object/x:${n}`;
     await p.start("a", { inputs: { x: ref(1) } });
@@ -67,7 +67,7 @@ describe("references", () => {
 });
 
 describe("the project of a path", () => {
-  it.each(["start", "end"])("holds: call/%s", async (what) => {
+  it.each(["start", "end"])("takes effect: call/%s", async (what) => {
     const p = newProject();
     const body = (more: object) => ({
       [what]: { ...(what === "start" ? p.startOf("a") : p.endOf("a")), ...more },
@@ -80,7 +80,7 @@ describe("the project of a path", () => {
     expect((await test.post(url, body({}))).status).toBe(200);
   });
 
-  it("sets an item that names another aside", async () => {
+  it("rejects an item that names another", async () => {
     const p = newProject();
     const answer = await test.post(`/v2/${p.project_id}/calls/complete`, {
       batch: [
@@ -97,15 +97,15 @@ describe("the project of a path", () => {
   });
 });
 
-describe("values at their edges", () => {
-  it("takes '' as none where an id is optional", async () => {
+describe("boundary values", () => {
+  it("treats '' as absent if an id is optional", async () => {
     const p = newProject();
     await p.start("a", { parent_id: "", thread_id: "", turn_id: "", wb_user_id: "", wb_run_id: "" });
     expect(await p.read("a")).toMatchObject({ parent_id: null, thread_id: null, wb_user_id: null });
     expect(await p.filtered({ trace_roots_only: true })).toEqual(["a"]);
   });
 
-  it.each(["+99:99", "+24:00", "-24:00", "+01:60"])("does not take %s for an offset", async (offset) => {
+  it.each(["+99:99", "+24:00", "-24:00", "+01:60"])("rejects %s as an offset", async (offset) => {
     const p = newProject();
     const answer = await test.post("/call/start", {
       start: p.startOf("a", { started_at: `2026-01-01T00:00:00${offset}` }),
@@ -113,7 +113,7 @@ describe("values at their edges", () => {
     expect([answer.status, answer.json().detail?.[0]?.type]).toEqual([422, "datetime_parsing"]);
   });
 
-  it("does not take an update without a name", async () => {
+  it("rejects an update without a name", async () => {
     const p = newProject();
     await p.start("a", { display_name: "named" });
     const answer = await test.post("/call/update", { project_id: p.project_id, call_id: "a" });

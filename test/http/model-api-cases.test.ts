@@ -20,7 +20,7 @@ interface Reply {
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly pieces: readonly (string | Buffer)[];
-  /** It says no more, until the other side leaves. */
+  /** True: keeps the stream open without events, until the client leaves. */
   readonly isOpen?: boolean;
 }
 
@@ -214,7 +214,7 @@ describe.each([...responsesCases, ...messagesCases, ...otherCases])("$number: $n
 const completed = responsesCases.find(({ number }) => number === 1)!;
 const message = messagesCases.find(({ number }) => number === 21)!;
 
-it("16, 34: counting tokens is free, and a 404 for it passes on", async () => {
+it("16, 34: counting tokens is free, and a 404 for it is relayed", async () => {
   for (const path of ["/responses/input_tokens", "/messages/count_tokens"]) {
     const project = newProject();
     replies.push({ headers: { "content-type": "application/json" }, pieces: ['{"input_tokens":7}'] });
@@ -231,7 +231,7 @@ it("16, 34: counting tokens is free, and a 404 for it passes on", async () => {
   }
 });
 
-it("17, 18: a WebSocket is refused with 426, and the same over HTTP is one call", async () => {
+it("17, 18: a WebSocket is rejected with 426, and the same over HTTP is one call", async () => {
   const before = seen.length;
   const upgrade = {
     connection: "upgrade",
@@ -249,7 +249,7 @@ it("17, 18: a WebSocket is refused with 426, and the same over HTTP is one call"
   await onlyCall(project);
 });
 
-it("26: events are read wherever a stream is split, with any line ends", async () => {
+it("26: events are read for any chunks and any line endings", async () => {
   const [start, ...others] = piecesOf(messagesCases.find(({ number }) => number === 22)!);
   const text = [
     start,
@@ -273,7 +273,7 @@ it("26: events are read wherever a stream is split, with any line ends", async (
   }
 });
 
-it("29: if the client leaves after the beginning, the upstream is closed and the output is no placeholder", async () => {
+it("29: if the client leaves after the beginning, the upstream request is closed and the output is no placeholder", async () => {
   const project = newProject();
   const [start] = piecesOf(messagesCases.find(({ number }) => number === 23)!);
   replies.push({ headers: { "content-type": "text/event-stream" }, pieces: [start!], isOpen: true });
@@ -285,7 +285,7 @@ it("29: if the client leaves after the beginning, the upstream is closed and the
   expect(used).toMatchObject({ prompt_tokens: 10, cache_read_input_tokens: 300, completion_tokens: 0 });
 });
 
-it("35: packed answers are unpacked in the copy only, and a packed request is read in a copy", async () => {
+it("35: compressed responses are decompressed in the copy only, and a compressed request is read in a copy", async () => {
   const plain = Buffer.from(piecesOf(message)[0]!);
   for (const [encoding, pack, unpack] of [
     ["gzip", gzipSync, gunzipSync],
@@ -317,7 +317,7 @@ it("35: packed answers are unpacked in the copy only, and a packed request is re
   expect(await usedBy(project, call.id)).toMatchObject({ "gpt-5": { prompt_tokens: 9 } });
 });
 
-it("37: an attempt that failed and its repetition are two calls and one charge", async () => {
+it("37: a failed attempt and its retry are two calls and one charge", async () => {
   const project = newProject();
   replies.push({
     status: 500,
@@ -344,7 +344,7 @@ it("37: an attempt that failed and its repetition are two calls and one charge",
   expect(used.flatMap((one) => Object.values(one)).map(({ requests }) => requests)).toEqual([1]);
 });
 
-it("38: a sign-in of the client passes with what it needs, and a key of ours never", async () => {
+it("38: a client's login is relayed with its headers, and never with a key of ours", async () => {
   const project = newProject();
   replies.push({ headers: { "content-type": "application/json" }, pieces: piecesOf(message) });
   await ask("/messages?beta=true", message.body, {

@@ -116,7 +116,7 @@ function unpacked(encoding: keyof typeof unpackers, bytes: Buffer): Buffer {
   return bytes.length === 0 ? bytes : unpackers[encoding](bytes, options[encoding]);
 }
 
-/** What the last whole event says of the use, by what a reader of the bytes can know. */
+/** Returns how exactly the last complete event of a stream reports the usage. */
 function knownFrom(path: Path, text: string): "exact" | "partial" | "nothing" {
   const lines = text
     .slice(0, text.lastIndexOf("\n\n") + 2)
@@ -236,13 +236,13 @@ async function relay({ path, streamed, isRecorded, pauseMs, sending }: Plan): Pr
   }
 }
 
-it("each API relays every byte and records what was served, however it comes and wherever it breaks", async () => {
+it("each API relays every byte and records the usage, for any chunks and any interruption", async () => {
   // one that hangs is shown as a counterexample
   const options = { numRuns: runs(40, 400), seed: chosenSeed(), timeout: 100_000 };
   await fc.assert(fc.asyncProperty(plan, relay), options);
 });
 
-it("a stream is whole for its client when the connection breaks behind its last event", async () => {
+it("a stream is complete for its client if the connection is reset after its last event", async () => {
   for (const path of ["/messages", "/responses"] as const) {
     const id = `cut-behind-${path}`;
     models.plan(id, { counts: { input: 1, cached: 0, written: 0, output: 1 }, writes: [2 ** 20], cutAt: 1 });
@@ -252,7 +252,7 @@ it("a stream is whole for its client when the connection breaks behind its last 
   }
 });
 
-it("what is unpacked is what was sent", async () => {
+it("decompression returns the compressed events", async () => {
   for (const encoding of ["gzip", "br", "zstd"] as const) {
     const id = `packed-${encoding}`;
     models.plan(id, { counts: { input: 1, cached: 0, written: 0, output: 1 }, encoding, writes: [7] });
@@ -294,7 +294,7 @@ describe("APIs that report usage in one place", () => {
 });
 
 describe("our own errors", () => {
-  it("have the shape of their API", async () => {
+  it("have the format of their API", async () => {
     const wrong = { ...bearer, authorization: "Bearer wrong" };
     const message = JSON.parse((await ask("/v1/messages", {}, wrong)).bytes.toString()) as object;
     expect(message).toMatchObject({ type: "error", error: { type: "authentication_error" } });
@@ -302,7 +302,7 @@ describe("our own errors", () => {
     expect(response).toMatchObject({ error: { type: "authentication_error", code: "unauthenticated" } });
   });
 
-  it("name the setting where an endpoint has no upstream, and nothing goes upstream", async () => {
+  it("name the setting if an endpoint has no upstream, and nothing is sent upstream", async () => {
     const bare = await startApp({ settings: { ANTHROPIC_UPSTREAM_URL: models.url } });
     const before = models.seen.length;
     for (const path of ["/responses", "/completions", "/embeddings"]) {

@@ -27,7 +27,7 @@ function byText(one: string, other: string): number {
 const nonEmpty = Object.values(TEXTS).filter((text) => text !== "");
 
 describe("a name", () => {
-  it("of a call, a trace or an LLM may be any text, and is nobody else's", async () => {
+  it("of a call, a trace or an LLM can be any text, and is unique", async () => {
     const project_id = "acme/names";
     const batch = nonEmpty.map((name, index) => ({
       id: name,
@@ -66,7 +66,7 @@ describe("a name", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("of a trace and of a call together are never taken for another pair", async () => {
+  it("of a trace and of a call are never confused with another pair", async () => {
     const project_id = "acme/pairs";
     const pairs = [
       ["a\nb", "c"],
@@ -123,7 +123,7 @@ describe("a token count", () => {
     ["[1]", 0],
   ] as const;
 
-  it("is read as it was meant, or is none", async () => {
+  it("is read correctly, or ignored", async () => {
     const calls = COUNTS.map(
       ([sent], at) =>
         `{"id":"c${at}","trace_id":"t","op_name":"o","started_at":"2026-01-01T00:00:00Z","ended_at":"2026-01-01T00:00:00Z",` +

@@ -32,7 +32,7 @@ const readObject = (object_id: string, digest: string) =>
   test.post("/obj/read", { project_id, object_id, digest });
 
 describe("an object", () => {
-  it("comes back as it was sent, every digit of it, under a digest that never changes", async () => {
+  it("is returned as sent, digits included, under a digest that never changes", async () => {
     const val = '{"b":1,"a":{"big":9223372036854775807,"nothing":null,"text":"Zoë \\u0000 🎉"},"list":[]}';
     const body = `{"obj":{"project_id":"${project_id}","object_id":"o","val":${val}}}`;
     const first = (await test.post("/obj/create", body)).json();
@@ -54,7 +54,7 @@ describe("an object", () => {
     });
   });
 
-  it("has versions in the order in which they appeared; one sent again is no new one", async () => {
+  it("numbers versions in the order of their first storage; a repeated one is not new", async () => {
     const digests: string[] = [];
     for (const val of [{ v: 1 }, { v: 2 }, { v: 1 }, { v: 3 }]) {
       digests.push((await createObject("versions", val)).json().digest);
@@ -70,7 +70,7 @@ describe("an object", () => {
     expect((await readObject("versions", "v3")).status).toBe(404);
   });
 
-  it("tells what it is", async () => {
+  it("reports its kind and classes", async () => {
     const op = { _type: "CustomWeaveType", weave_type: { type: "Op" }, files: {}, load_op: "NO" };
     const model = { _type: "MyModel", _class_name: "MyModel", _bases: ["Model", "Object", "BaseModel"] };
     const plain = { _type: "Dataset", _class_name: "Dataset", _bases: ["Object", "BaseModel"] };
@@ -87,13 +87,13 @@ describe("an object", () => {
     ]);
   });
 
-  it("of another project is not there", async () => {
+  it("of another project is not found", async () => {
     const { digest } = (await createObject("mine", { secret: 1 })).json();
     const answer = await test.post("/obj/read", { project_id: "acme/other", object_id: "mine", digest });
     expect([answer.status, answer.json()]).toEqual([404, { detail: "There is no such object." }]);
   });
 
-  it("that nests too deep, or has no name, is refused", async () => {
+  it("that is nested too deep, or has no name, is rejected", async () => {
     const deep = `${"[".repeat(300)}${"]".repeat(300)}`;
     const body = `{"obj":{"project_id":"${project_id}","object_id":"","val":${deep}}}`;
     const answer = await test.post("/obj/create", body);
@@ -128,7 +128,7 @@ async function download(digest: string): Promise<{ status: number; bytes: Buffer
 
 describe("a file", () => {
   it.each([0, 1, 1024 * 1024, 1024 * 1024 + 1, 20 * 1024 * 1024])(
-    "of %i bytes comes back byte for byte",
+    "of %i bytes is returned byte for byte",
     async (size) => {
       const content = Buffer.alloc(size, "a pattern of thirty-one bytes..\u0001");
       const { status, body } = await upload(content);
@@ -146,14 +146,14 @@ describe("a file", () => {
   it.each([
     ["no boundary", "multipart/form-data", "x"],
     ["no end", "multipart/form-data; boundary=b", "--b\r\n"],
-    ["parts that are none", "multipart/form-data; boundary=b", "--b\r\n[]--b--\r\n"],
-  ])("in a form with %s is 400", async (_what, type, payload) => {
+    ["invalid parts", "multipart/form-data; boundary=b", "--b\r\n[]--b--\r\n"],
+  ])("returns 400 for a form with %s", async (_what, type, payload) => {
     const headers = { authorization: authorization(), "content-type": type };
     const response = await test.app.inject({ method: "POST", url: "/file/create", headers, payload });
     expect([response.statusCode, response.payload]).toEqual([400, expect.stringContaining("form")]);
   });
 
-  it("that is too large is 413, without a project 422, in another form 415, and unknown 404", async () => {
+  it("returns 413 if too large, 422 without a project, 415 for another media type, 404 if unknown", async () => {
     expect((await upload(Buffer.alloc(25 * 1024 * 1024))).status).toBe(413);
     const nameless = await upload(Buffer.alloc(1), {});
     expect([nameless.status, nameless.body]).toMatchObject([
@@ -170,7 +170,7 @@ describe("a table", () => {
   const query = (digest: string, more: object = {}) =>
     test.post("/table/query", { project_id, digest, ...more });
 
-  it("comes back in its order, in whole or in part", async () => {
+  it("is returned in its order, entirely or in pages", async () => {
     const rows = Array.from({ length: 2500 }, (_, index) => ({
       id: index % 2400,
       text: "x".repeat(index % 50),
@@ -187,7 +187,7 @@ describe("a table", () => {
     expect(one.map((row) => row.val)).toEqual([rows[200]]);
   });
 
-  it("may be empty, and hold rows of any size", async () => {
+  it("can be empty, and have rows of any size", async () => {
     const empty = (await create([])).json();
     expect((await query(empty.digest)).json()).toEqual({ rows: [] });
     const rows = [1, 4_000_000, 10, 6_000_000, 3].map((length, id) => ({ id, text: "x".repeat(length) }));
@@ -196,14 +196,14 @@ describe("a table", () => {
     expect(answer.map((row) => row.val)).toEqual(rows);
   });
 
-  it("that is unknown is 404, and no order but its own is taken", async () => {
+  it("returns 404 if unknown, and 422 for another order", async () => {
     expect((await query("unknown")).status).toBe(404);
     expect((await query("unknown", { sort_by: [{ field: "a", direction: "asc" }] })).status).toBe(422);
   });
 });
 
-describe("a key that may only write", () => {
-  it("reads back what it wrote by digest, as the SDKs do, and nothing by name", async () => {
+describe("a key of scope ingest", () => {
+  it("reads content by digest, as the SDKs do, but not by name", async () => {
     const key = await keyOf(["ingest"]);
     const as = { key };
     const table = await test.post("/table/create", { table: { project_id, rows: [{ a: 1 }] } }, as);
@@ -219,8 +219,8 @@ describe("a key that may only write", () => {
   });
 });
 
-describe("when the store is away", () => {
-  it("nothing is acknowledged", async () => {
+describe("when ClickHouse is unavailable", () => {
+  it("no write is acknowledged", async () => {
     storeIsAway = true;
     const statuses = [
       (await createObject("away", {})).status,
@@ -232,18 +232,18 @@ describe("when the store is away", () => {
   });
 });
 
-describe("what SDKs ask before they send anything", () => {
+describe("the requests that the SDKs send first", () => {
   const get = (path: string, key?: string) =>
     test.app.inject({ url: path, headers: key === undefined ? {} : { authorization: authorization(key) } });
 
-  it("/health and /server_info answer every key, and nobody without one", async () => {
+  it("/health and /server_info require a key of any scope", async () => {
     const key = await keyOf(["train"]);
     expect((await get("/health", key)).json()).toEqual({ status: "ok" });
     expect((await get("/server_info", key)).json()).toEqual({ min_required_weave_python_version: "0.0.0" });
     expect((await get("/health")).statusCode).toBe(401);
   });
 
-  it("the same is there under /traces", async () => {
+  it("are also served under /traces", async () => {
     expect((await get("/traces/health", await keyOf(["ingest"]))).statusCode).toBe(200);
     expect((await get("/traces/health")).statusCode).toBe(401);
     expect((await get("/traces")).statusCode).toBe(404);
@@ -255,7 +255,7 @@ describe("what SDKs ask before they send anything", () => {
     [["acme/a", "acme/b"], "acme"],
     [["acme/*"], "acme"],
     [["acme/a", "other/b"], "default"],
-  ])("/graphql: of a key for %j the default entity is %s", async (projects, entity) => {
+  ])("/graphql: for a key of %j, the default entity is %s", async (projects, entity) => {
     const query = "query DefaultEntity { viewer { username defaultEntity { name } } }";
     const answer = await test.post(
       "/graphql",
@@ -270,19 +270,22 @@ describe("what SDKs ask before they send anything", () => {
     [["acme/*"], { data: { project: { name: "agents" } } }],
     [["acme/agents"], { data: { project: { name: "agents" } } }],
     [["acme/others"], { errors: [expect.objectContaining({ extensions: { code: "PERMISSION_ERROR" } })] }],
-  ])("/graphql: to a key for %j the project acme/agents is as it may be", async (projects, expected) => {
-    const query =
-      "query Project($name: String!, $entityName: String!) { project(name: $name, entityName: $entityName) { name } }";
-    const variables = { name: "agents", entityName: "acme" };
-    const answer = await test.post(
-      "/graphql",
-      { query, variables },
-      { key: await keyOf(["ingest"], projects) },
-    );
-    expect(answer.json()).toEqual(expected);
-  });
+  ])(
+    "/graphql: for a key of %j, the project acme/agents is found if the key covers it",
+    async (projects, expected) => {
+      const query =
+        "query Project($name: String!, $entityName: String!) { project(name: $name, entityName: $entityName) { name } }";
+      const variables = { name: "agents", entityName: "acme" };
+      const answer = await test.post(
+        "/graphql",
+        { query, variables },
+        { key: await keyOf(["ingest"], projects) },
+      );
+      expect(answer.json()).toEqual(expected);
+    },
+  );
 
-  it("/graphql knows no other question", async () => {
+  it("/graphql rejects other queries", async () => {
     expect((await test.post("/graphql", { query: "mutation { x }" })).json().errors).toHaveLength(1);
   });
 });

@@ -71,7 +71,7 @@ async function metric(name: string): Promise<string[]> {
 }
 
 describe("the log", () => {
-  it("has the client's address, of refused requests too, and behind a proxy the one it tells", async () => {
+  it("has the client's address, also of rejected requests, and behind a proxy the forwarded one", async () => {
     await test.post("/trace/usage", { project_id }, { key: "st_private00000_private" });
     expect(lines).toMatchObject([{ status: 401, address: "127.0.0.1" }]);
     lines = [];
@@ -86,7 +86,7 @@ describe("the log", () => {
     await behind.close();
   });
 
-  it("takes a client that leaves before its answer is there for no fault of ours", async () => {
+  it("does not log an error for a client that leaves before its response", async () => {
     const client = new AbortController();
     const engine = stuck(test.engine, () => client.abort());
     const waiting = await startAppOn(engine, { deps: { logger: test.app.log } });
@@ -104,7 +104,7 @@ describe("the log", () => {
     await waiting.close();
   });
 
-  it("tells of a client that left", async () => {
+  it("logs a client that left", async () => {
     await test.app.listen({ port: 0, host: "127.0.0.1" });
     const socket = connect((test.app.server.address() as AddressInfo).port, "127.0.0.1");
     socket.write(
@@ -146,7 +146,7 @@ describe("GET /metrics", () => {
     expect(await metric("sumtree_build_info")).toEqual([`sumtree_build_info{version="${VERSION}"} 1`]);
   });
 
-  it("has what docs/operate/monitoring.md says, and nothing else of its own", async () => {
+  it("has the metrics of docs/operate/monitoring.md, and no others of its own", async () => {
     const served = (await metric("# TYPE sumtree_")).map((line) => line.split(" ")[2]);
     const documented = readFileSync(join(import.meta.dirname, "../../docs/operate/monitoring.md"), "utf8")
       .split("\n")
@@ -155,7 +155,7 @@ describe("GET /metrics", () => {
     expect(new Set(documented)).toEqual(new Set(served));
   });
 
-  it("is not for a key of some projects", async () => {
+  it("rejects a key of some projects", async () => {
     const made = await test.post("/api-keys", { name: "x", scopes: ["read"], projects: ["acme/*"] });
     const { key } = made.json() as { key: string };
     const response = await ask("GET", "/metrics", { headers: { authorization: authorization(key) } });

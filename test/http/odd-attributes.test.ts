@@ -55,7 +55,7 @@ async function promptTokens(project_id: string, query?: object): Promise<number>
   return Object.values(call_usage).reduce((sum, { m }) => sum + (m?.prompt_tokens ?? 0), 0);
 }
 
-describe("an attribute whose name begins another one's", () => {
+describe("an attribute whose name is a prefix of another one's", () => {
   const project = "acme/dotted";
   beforeAll(() =>
     send(project, {
@@ -85,12 +85,12 @@ describe("an attribute whose name begins another one's", () => {
     expect(await promptTokens(project, equals(name, value))).toBe(tokens);
   });
 
-  it("is compared as a number, too", async () => {
+  it("can be compared as a number, too", async () => {
     const query = { $expr: { $gt: [field("size.of.it"), { $literal: 11.5 }] } };
     expect(await promptTokens(project, query)).toBe(10);
   });
 
-  it("is a group, and an order", async () => {
+  it("can be grouped and sorted by", async () => {
     const answer = await test.post("/usage/stats", {
       project_id: project,
       start: "2026-01-01T00:00:00Z",
@@ -131,13 +131,13 @@ describe("text that is not well-formed", () => {
     ["in a name", { spans: [[text(CUT, "x")], []] }],
     ["in a resource", { resource: [text("service.name", CUT)], spans: [[], []] }],
     ["in a scope", { scope: CUT, spans: [[], []] }],
-  ])("takes no tokens away: JSON, %s", async (where, sent) => {
+  ])("loses no tokens: JSON, %s", async (where, sent) => {
     const project = `acme/cut-${where.replaceAll(/\W/g, "-")}`;
     await send(project, sent);
     expect(await promptTokens(project)).toBe(11);
   });
 
-  it.each(["span", "resource"] as const)("takes no tokens away: protobuf, in a %s", async (where) => {
+  it.each(["span", "resource"] as const)("loses no tokens: protobuf, in a %s", async (where) => {
     const project = `acme/cut-bytes-${where}`;
     const mark = "\u0001\u0002\u0003";
     const note = textAttribute("note", `cut ${where === "span" ? mark : ""}`);

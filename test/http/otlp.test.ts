@@ -69,7 +69,7 @@ function jsonRequest(...spans: unknown[]): string {
 const asJson = { "content-type": "application/json" };
 
 describe.each(["/otel/v1/traces", "/agents/otel/v1/traces"])("POST %s", (url) => {
-  it("answers nothing in the encoding of the request when all is stored", async () => {
+  it("returns an empty response, in the encoding of the request, if all spans are stored", async () => {
     const binary = await send(encodeRequest({ spans: [spanInit(0)], resource: here() }), {}, url);
     expect([binary.status, binary.type, binary.text]).toEqual([200, PROTOBUF, ""]);
     const json = await send(jsonRequest(jsonSpan(1)), asJson, url);
@@ -79,18 +79,18 @@ describe.each(["/otel/v1/traces", "/agents/otel/v1/traces"])("POST %s", (url) =>
 });
 
 describe("POST /otel/v1/traces", () => {
-  it("takes an empty request", async () => {
+  it("accepts an empty request", async () => {
     expect((await send(Buffer.alloc(0))).status).toBe(200);
     expect((await send("{}", asJson)).status).toBe(200);
   });
 
-  it("reads whole numbers beyond integers, as exporters in JavaScript write them", async () => {
+  it("reads whole numbers beyond 64 bits, as JavaScript exporters send them", async () => {
     const attributes = [{ key: "big", value: { intValue: 1e20 } }, ...jsonSpan(0).attributes];
     expect((await send(jsonRequest(jsonSpan(0, { attributes })), asJson)).text).toBe("{}");
     expect(await storedIds()).toEqual([spanId(0)]);
   });
 
-  it("reads instants written as long numbers, and ids in upper case", async () => {
+  it("reads times sent as long numbers, and ids in upper case", async () => {
     const span = JSON.stringify(jsonSpan(10, { spanId: "00000000000000AB" }));
     const body = jsonRequest("SPAN").replace(
       '"SPAN"',
@@ -106,7 +106,7 @@ describe("POST /otel/v1/traces", () => {
 });
 
 describe("a span that cannot be stored", () => {
-  it("is set aside, told, and takes no other with it (protobuf)", async () => {
+  it("is rejected and reported; the others are stored (protobuf)", async () => {
     const bad = [
       spanInit(1, { spanId: new Uint8Array() }),
       spanInit(2, { traceId: new Uint8Array(16) }),
@@ -121,7 +121,7 @@ describe("a span that cannot be stored", () => {
     expect(await storedIds()).toEqual([spanId(0), spanId(4)]);
   });
 
-  it("is set aside, told, and takes no other with it (JSON)", async () => {
+  it("is rejected and reported; the others are stored (JSON)", async () => {
     const bad = [
       jsonSpan(1, { spanId: "xyz" }),
       jsonSpan(2, { startTimeUnixNano: "yesterday" }),
@@ -142,7 +142,7 @@ describe("a span that cannot be stored", () => {
     expect(await storedIds()).toEqual([spanId(0), spanId(4)]);
   });
 
-  it("may nest hundreds of levels deep", async () => {
+  it("can be nested hundreds of levels deep", async () => {
     const deep = `${'{"arrayValue":{"values":['.repeat(300)}${"]}}".repeat(300)}`;
     const span = JSON.stringify(jsonSpan(0, { attributes: [{ key: "deep", value: "VALUE" }] }));
     const body = jsonRequest("SPAN", jsonSpan(1)).replace('"SPAN"', span.replace('"VALUE"', deep));
@@ -152,7 +152,7 @@ describe("a span that cannot be stored", () => {
   });
 });
 
-describe("a request that cannot be read", () => {
+describe("a request that cannot be decoded", () => {
   it.each([
     ["random bytes", Buffer.from("ffffffffffffff", "hex")],
     ["a cut request", encodeRequest({ spans: [spanInit(0)] }).subarray(0, 40)],
@@ -165,7 +165,7 @@ describe("a request that cannot be read", () => {
     ]);
   });
 
-  it("is 400 when it is not JSON, 422 when it is other JSON, 415 when it is something else", async () => {
+  it("returns 400 for invalid JSON, 422 for other JSON, 415 for other media types", async () => {
     expect((await send("{", asJson)).status).toBe(400);
     const other = await send('{"resourceSpans":[{"scopeSpans":7}]}', asJson);
     expect([other.status, JSON.parse(other.text).detail[0].loc]).toEqual([
@@ -175,7 +175,7 @@ describe("a request that cannot be read", () => {
     expect((await send("a=1", { "content-type": "application/x-www-form-urlencoded" })).status).toBe(415);
   });
 
-  it("is 413 when it is a zip bomb, of either encoding and of empty messages", async () => {
+  it("returns 413 for a zip bomb, in both encodings and of empty messages", async () => {
     const bomb = gzipSync(Buffer.alloc(80 * 1024 * 1024));
     expect((await send(bomb, { "content-encoding": "gzip" })).status).toBe(413);
     const text = gzipSync(Buffer.alloc(80 * 1024 * 1024, "[ "));
@@ -188,13 +188,13 @@ describe("a request that cannot be read", () => {
     ]);
   });
 
-  it("is 400 when it is not compressed as it says", async () => {
+  it("returns 400 if its Content-Encoding is wrong", async () => {
     const answer = await send(Buffer.from("not gzip at all"), { "content-encoding": "gzip" });
     expect(answer.status).toBe(400);
   });
 });
 
-/** A key of one project that may only write. */
+/** Key of scope ingest for one project. */
 async function writerKey(projectId: string): Promise<string> {
   const { id, text, secretHash } = generateKey();
   await createKeyStore(test.engine).add({
@@ -208,7 +208,7 @@ async function writerKey(projectId: string): Promise<string> {
   return text;
 }
 
-/** UTF-8 as Node reads it: a character for each byte. */
+/** UTF-8 header text as Node sends it: one character per byte. */
 function inHeader(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
@@ -239,7 +239,7 @@ describe("the project of a span", () => {
     expect(await storedIds(expected)).toEqual([spanId(0)]);
   });
 
-  it("is missed with 422, and one that is not the key's refused with 403, when no span has another", async () => {
+  it("returns 422 if it is missing and 403 if the key does not cover it, unless another span has a valid one", async () => {
     const nowhere = await send(encodeRequest({ spans, resource: {} }));
     expect([nowhere.status, JSON.parse(nowhere.text).detail[0].type]).toEqual([422, "missing"]);
     const key = await writerKey("acme/mine");
@@ -249,7 +249,7 @@ describe("the project of a span", () => {
     expect(answer.status).toBe(403);
   });
 
-  it("that is refused takes no span of another project with it", async () => {
+  it("does not reject spans of other projects if it is rejected", async () => {
     const key = await writerKey("acme/mine");
     const body = encodeRequest(
       { spans, resource: { "sumtree.project": "acme/mine" } },
@@ -265,7 +265,7 @@ describe("the project of a span", () => {
 });
 
 describe("the key", () => {
-  it("may come in the header wandb-api-key", async () => {
+  it("is read from the header wandb-api-key", async () => {
     const body = encodeRequest({ spans: [spanInit(0)], resource: here() });
     const answer = await send(body, { authorization: "", "wandb-api-key": ROOT_KEY });
     expect(answer.status).toBe(401);
@@ -279,8 +279,8 @@ describe("the key", () => {
   });
 });
 
-describe("when the store is away", () => {
-  it("asks to be asked again, and stores once what is sent again", async () => {
+describe("when ClickHouse is unavailable", () => {
+  it("returns 503 with Retry-After, and stores a retried request once", async () => {
     const body = encodeRequest({ spans: [spanInit(0), spanInit(1)], resource: here() });
     storeIsAway = true;
     const refused = await send(body);

@@ -23,13 +23,13 @@ afterAll(async () => {
 
 const get = (url: string, headers: Record<string, string> = {}) => test.app.inject({ url, headers });
 
-/** What the page asks for before anything is seen. */
+/** Returns the assets of the first load. */
 function firstLoad(html: string): readonly string[] {
   return [...html.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map((match) => match[1]!);
 }
 
-describe("the page", () => {
-  it("is served at / without a key, and is asked for anew each time", async () => {
+describe("the web UI", () => {
+  it("is served at / without a key, and not cached", async () => {
     const page = await get("/");
     expect(page.statusCode).toBe(200);
     expect(page.headers).toMatchObject({
@@ -43,7 +43,7 @@ describe("the page", () => {
     expect([head.statusCode, head.payload]).toEqual([200, ""]);
   });
 
-  it("may load what comes with it, and nothing else", async () => {
+  it("can load only its own files", async () => {
     for (const url of ["/", ...assets.map((name) => `/assets/${name}`)]) {
       const { statusCode, headers } = await get(url);
       expect([url, statusCode]).toEqual([url, 200]);
@@ -61,7 +61,7 @@ describe("the page", () => {
     expect(html).not.toMatch(/https?:\/\/|<script(?![^>]* src=)|<style|\bon\w+=/);
   });
 
-  it("has files that are kept for a year, and named for what they hold", async () => {
+  it("has files that are cached for a year, and named by their content", async () => {
     expect(assets.length).toBeGreaterThan(1);
     for (const name of assets) {
       expect(name).toMatch(/-[\w-]{8}\.\w+$/);
@@ -70,7 +70,7 @@ describe("the page", () => {
     }
   });
 
-  it("comes compressed as it was built", async () => {
+  it("is served compressed, as built", async () => {
     const name = assets.find((one) => one.endsWith(".js"))!;
     const plain = readFileSync(join(dir, "assets", name));
     const zipped = await get(`/assets/${name}`, { "accept-encoding": "gzip" });
@@ -81,7 +81,7 @@ describe("the page", () => {
     expect(small.headers["content-encoding"]).toBe("br");
   });
 
-  it(`takes no more than ${FIRST_LOAD_BYTES / 1000} kB to be seen first`, async () => {
+  it(`loads at most ${FIRST_LOAD_BYTES / 1000} kB at first`, async () => {
     const html = await get("/", { "accept-encoding": "gzip" });
     const files = await Promise.all(
       firstLoad((await get("/")).payload).map((url) => get(`/${url}`, { "accept-encoding": "gzip" })),
@@ -96,7 +96,7 @@ describe("the page", () => {
       expect([url, (await get(url)).statusCode]).toEqual([url, 404]);
   });
 
-  it("says what to do where it was not built", async () => {
+  it("explains what to do if it was not built", async () => {
     const empty = mkdtempSync(join(tmpdir(), "sumtree-no-page-"));
     const bare = await startAppOn(test.engine, { deps: { pageDir: empty } });
     const answer = await bare.app.inject("/");
@@ -110,7 +110,7 @@ describe("the page", () => {
 });
 
 describe("/docs", () => {
-  it("may load nothing from elsewhere", async () => {
+  it("can load nothing from other hosts", async () => {
     for (const url of ["/docs/", "/docs/static/swagger-initializer.js"]) {
       const { headers, payload } = await get(url);
       expect(headers["content-security-policy"]).toContain("default-src 'none'; script-src 'self'");

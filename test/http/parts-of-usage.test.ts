@@ -27,7 +27,7 @@ const langSmith = ({ input_tokens, output_tokens, input_token_details, output_to
 ];
 
 let projects = 0;
-/** What the call of one usage costs, with the calls' counts. */
+/** Reads the costs of a call with one usage, and the call's counts. */
 async function costOf(model: string, usage: Usage, carrier: Carrier): Promise<Record<string, number>> {
   const project_id = `acme/parts-${++projects}`;
   if (carrier === "weave") {
@@ -81,7 +81,7 @@ async function costOf(model: string, usage: Usage, carrier: Carrier): Promise<Re
 const HAIKU = "claude-haiku-4-5";
 const inAnyCarrier: readonly (readonly [what: string, usage: Usage, expected: object])[] = [
   [
-    "cache writes of an hour beside none",
+    "cache writes of an hour without others",
     {
       input_tokens: 12_010,
       output_tokens: 15,
@@ -108,7 +108,7 @@ const inAnyCarrier: readonly (readonly [what: string, usage: Usage, expected: ob
     },
   ],
   [
-    "the sum of writes beside its parts",
+    "the sum of writes with its parts",
     {
       input_tokens: 4000,
       output_tokens: 0,
@@ -170,7 +170,7 @@ it.each([
   expect(total_cost).not.toBeCloseTo((await costOf(model, attributes, "attributes"))["total_cost"]!, 9);
 });
 
-it("official attributes of cached audio are charged as such", async () => {
+it("the conventions' attributes of cached audio are charged as cached audio", async () => {
   const model = "gpt-realtime";
   const truth = await costOf(
     model,

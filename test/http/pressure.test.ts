@@ -16,7 +16,7 @@ function block(ms: number): void {
   while (performance.now() < until);
 }
 
-it("one long piece of work is no overload: whoever comes after it is served", async () => {
+it("one long task is no overload: later requests are served", async () => {
   for (let turn = 0; turn < 2; turn++) {
     block(1_500);
     const statuses = [await statusAfterMs(0), await statusAfterMs(20), await statusAfterMs(300)];
@@ -25,7 +25,7 @@ it("one long piece of work is no overload: whoever comes after it is served", as
   }
 });
 
-it("work that leaves the process late second after second is one", async () => {
+it("tasks that delay the event loop for several seconds are an overload", async () => {
   const seen = new Set<number>();
   for (let turn = 0; turn < 8 && !seen.has(503); turn++) {
     block(1_500);

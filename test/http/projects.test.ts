@@ -99,7 +99,7 @@ async function fill(project_id: string): Promise<void> {
 }
 
 describe("deleting a project", () => {
-  it("is done when no part holds its rows, and not while a replaced part is on the disk", async () => {
+  it("is done once no part contains its rows, and not while a replaced part is on disk", async () => {
     await keepOldParts(10_000);
     await fill("acme/doomed");
     await fill("acme/kept");
@@ -142,7 +142,7 @@ describe("deleting a project", () => {
     expect((await after("acme/doomed")).filter((n) => n === 0)).toEqual([]);
   });
 
-  it("deletes that project alone, whatever its name says", async () => {
+  it("deletes only that project, for any name", async () => {
     const evil = "acme/' OR 1 OR project_id = '";
     await fill("acme/other");
     await fill(evil);
@@ -154,7 +154,7 @@ describe("deleting a project", () => {
     expect(await countRows("calls", "acme/other")).toBe(before);
   });
 
-  it("shares mutations with what is asked for meanwhile, and has its turn before other projects of an entity", async () => {
+  it("shares mutations with concurrent deletions, and precedes other projects of an entity", async () => {
     const deleteProject = createProjectDeleter({
       engine: test.engine,
       deletions: createDeletionStore(test.engine),
@@ -172,7 +172,7 @@ describe("deleting a project", () => {
     for (const project of asked) expect(await countRows("calls", project)).toBe(0);
   });
 
-  it("shows a deletion to the keys of its project alone", async () => {
+  it("shows a deletion only to keys of its project", async () => {
     const { id, text, secretHash } = generateKey();
     const projects = ["other/*"];
     await createKeyStore(test.engine).add({
@@ -232,7 +232,7 @@ describe("deleting calls", () => {
   };
   const stateOf = async (id: string): Promise<string> => (await ask("GET", `/deletions/${id}`)).body.state;
 
-  it("takes from them, and from pending parts, what they said, and is done when no part holds it", async () => {
+  it("erases their content, also in pending events, and is done once no part contains it", async () => {
     await keepOldParts(10_000);
     for (const id of ["gone", "stays"]) {
       await test.post("/call/start", { start: start(id) });
@@ -269,7 +269,7 @@ describe("deleting calls", () => {
     });
   });
 
-  it("knows all columns of a call", async () => {
+  it("covers all columns of a call", async () => {
     const kept = [
       "hour",
       "project_id",
@@ -294,7 +294,7 @@ describe("deleting calls", () => {
 describe("retention", () => {
   const url = "/projects/acme/old/retention";
 
-  it("deletes what is older than its project keeps, and nothing else", async () => {
+  it("deletes only data older than the project's retention", async () => {
     await fill("acme/old");
     await fill("acme/forever");
     const start = {
@@ -338,7 +338,7 @@ describe("retention", () => {
     }
   });
 
-  it.each([0, 1.5, 40_000, "30", undefined])("does not take %s days", async (days) => {
+  it.each([0, 1.5, 40_000, "30", undefined])("rejects %s days", async (days) => {
     expect((await ask("PUT", url, { body: { days } })).status).toBe(422);
   });
 });

@@ -63,7 +63,7 @@ describe("health checks", () => {
     return asked - before;
   };
 
-  it("ask the store once in a second, however many come", async () => {
+  it("query the store at most once per second, for any number of requests", async () => {
     const once = await everybody();
     // health, version and what is migrated
     expect(once).toBeGreaterThan(0);
@@ -75,7 +75,7 @@ describe("health checks", () => {
   });
 });
 
-describe("what is the same for everybody", () => {
+describe("a public response", () => {
   const get = (path: string, headers: Record<string, string> = {}) => test.app.inject({ url: path, headers });
   const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
     br: (bytes) => brotliDecompressSync(bytes),
@@ -95,7 +95,7 @@ describe("what is the same for everybody", () => {
     ";;,q=": "identity",
   };
 
-  it("comes in the smallest encoding that the client accepts, and is the same in each", async () => {
+  it("has the smallest encoding that the client accepts, and the same content in each", async () => {
     for (const path of urls) {
       const plain = await get(path);
       expect([path, plain.statusCode, plain.headers["content-encoding"]]).toEqual([path, 200, undefined]);
@@ -112,7 +112,7 @@ describe("what is the same for everybody", () => {
     }
   });
 
-  it("is not sent again to who has it, in that encoding", async () => {
+  it("is not sent again to a client that has it in that encoding", async () => {
     for (const path of urls) {
       const [br, gzip] = await Promise.all(
         ["br", "gzip"].map((encoding) => get(path, { "accept-encoding": encoding })),
@@ -129,7 +129,7 @@ describe("what is the same for everybody", () => {
     }
   });
 
-  it("asks nothing of the store", async () => {
+  it("needs no store query", async () => {
     const before = asked;
     for (const path of urls) await get(path);
     expect(asked).toBe(before);

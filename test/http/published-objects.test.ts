@@ -7,13 +7,13 @@ import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
 let statements = 0;
-/** The engine, its reading statements counted. */
+/** Engine that counts its SELECT statements. */
 const counted = (engine: Engine): Engine => ({
   ...engine,
   rows: (...statement) => (statements++, engine.rows(...statement)),
   bytes: (...statement) => (statements++, engine.bytes(...statement)),
 });
-/** May read `acme/published` alone. */
+/** Key that covers only `acme/published`. */
 let key: string;
 beforeAll(async () => {
   test = await startApp({ wrapEngine: counted });
@@ -97,7 +97,7 @@ describe("POST /objs/query", () => {
     expect(await named(more)).toEqual(expected);
   });
 
-  it("gives back values, or none, and says when the limit cut the list", async () => {
+  it("returns values or metadata only, and reports a truncated list", async () => {
     const { objs } = await list({ filter: { object_ids: ["plain"] } });
     expect(objs).toMatchObject([{ project_id: project, val: { big: 1 }, is_latest: 1, kind: "object" }]);
     const bare = await list({ filter: { object_ids: ["plain"] }, metadata_only: true });
@@ -108,7 +108,7 @@ describe("POST /objs/query", () => {
     ]);
   });
 
-  it("reads values larger than any page", async () => {
+  it("reads values larger than a page", async () => {
     const sizes = [5_000_000, 10, 9_000_000, 3, 4_000_000];
     for (const size of sizes) await publish("large", { text: "x".repeat(size) }, "acme/large");
     const answer = await test.post("/objs/query", { project_id: "acme/large" });
@@ -116,7 +116,7 @@ describe("POST /objs/query", () => {
     expect(objs.map(({ val }) => val.text.length)).toEqual(sizes);
   });
 
-  it("refuses what objects do not have here, another order, and projects of others", async () => {
+  it("rejects tags and aliases, other orders, and projects that the key does not cover", async () => {
     const body = {
       project_id: project,
       filter: { tags: ["x"], aliases: ["y"] },
@@ -133,7 +133,7 @@ describe("POST /refs/read_batch", () => {
     test.post("/refs/read_batch", { refs }, as);
   const valsOf = async (...refs: string[]) => (await read(refs)).json().vals as unknown[];
 
-  it("reads objects, ways into them, and rows of tables, in the order of the references", async () => {
+  it("reads objects, paths into them, and rows of tables, in the order of the references", async () => {
     const rows = await table([{ q: 1 }, { q: { "a/b": ["x", "y"] } }]);
     const held = { rows: `weave:///${project_id}/table/${rows.digest}`, list: [1, { deep: null }], big: 2 };
     const ref = await publish("dataset", held);
@@ -161,7 +161,7 @@ describe("POST /refs/read_batch", () => {
     );
   });
 
-  it("is null where a way leads nowhere, or round in a circle", async () => {
+  it("returns null for a path that does not exist or is a cycle", async () => {
     const ref = await publish("end", { list: [1], text: "no ref", proto: {} });
     const circle = `weave:///${project_id}/object/circle:latest/attr/next`;
     await publish("circle", { next: `${circle}/attr/next`, gone: `weave:///${project_id}/object/gone:v0` });
@@ -178,10 +178,13 @@ describe("POST /refs/read_batch", () => {
     expect(await valsOf(`${circle}/attr/x`, circle.replace("next", "gone/attr/x"))).toEqual([null, null]);
   });
 
-  it("names the place of what is not there, and of what is no reference", async () => {
+  it("names the position of a missing target, and of an invalid reference", async () => {
     const ref = await publish("there", 1);
     const missing = await read([ref, ref.replace("there", "missing")]);
-    expect([missing.status, missing.json()]).toEqual([404, { detail: "There is nothing at refs[1]." }]);
+    expect([missing.status, missing.json()]).toEqual([
+      404,
+      { detail: "The target of refs[1] does not exist." },
+    ]);
     expect((await read([`weave:///${project_id}/table/x/id/y`])).status).toBe(404);
     const wrong = await read([ref, `weave:///${project_id}/call/x`, "x"]);
     expect(wrong.status).toBe(422);
@@ -193,7 +196,7 @@ describe("POST /refs/read_batch", () => {
     expect([(await read(many.slice(1))).status, (await read(many)).status]).toEqual([200, 422]);
   });
 
-  it("reads no project that the key may not read, neither by itself nor on the way", async () => {
+  it("reads no project that the key does not cover, neither directly nor through a reference", async () => {
     const other = await publish("secret", { x: 1 }, "acme/other");
     const ref = await publish("leads-out", { other });
     expect((await read([other], { key })).status).toBe(403);
@@ -201,7 +204,7 @@ describe("POST /refs/read_batch", () => {
     expect(await valsOf(`${ref}/attr/other/attr/x`)).toEqual([1]);
   });
 
-  it("reads a thousand references of all forms at once as it reads each alone, in a few statements", async () => {
+  it("reads 1,000 references of all forms as it reads each separately, in a few statements", async () => {
     const random = seededRandom();
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!;
     const rows = await table(

@@ -50,20 +50,26 @@ function ask(example: Example) {
 }
 
 describe("docs/query-language.md", () => {
-  it.each(examples.filter(({ kind }) => kind !== "refused"))("answers as it says: $json", async (example) => {
-    const answer = await ask(example);
-    expect(answer.status, answer.text).toBe(200);
-    expect(Object.keys((answer.json() as { call_usage: object }).call_usage).toSorted()).toEqual(
-      example.answer,
-    );
-  });
+  it.each(examples.filter(({ kind }) => kind !== "refused"))(
+    "returns the documented result: $json",
+    async (example) => {
+      const answer = await ask(example);
+      expect(answer.status, answer.text).toBe(200);
+      expect(Object.keys((answer.json() as { call_usage: object }).call_usage).toSorted()).toEqual(
+        example.answer,
+      );
+    },
+  );
 
-  it.each(examples.filter(({ kind }) => kind === "refused"))("refuses as it says: $json", async (example) => {
-    const answer = await ask(example);
-    expect(answer.status).toBe(422);
-    const { detail } = answer.json() as { detail: { loc: unknown[]; type: string }[] };
-    expect(detail.map(({ loc, type }) => `${loc.slice(1).join(".")} ${type}`)).toEqual(example.answer);
-  });
+  it.each(examples.filter(({ kind }) => kind === "refused"))(
+    "is rejected as documented: $json",
+    async (example) => {
+      const answer = await ask(example);
+      expect(answer.status).toBe(422);
+      const { detail } = answer.json() as { detail: { loc: unknown[]; type: string }[] };
+      expect(detail.map(({ loc, type }) => `${loc.slice(1).join(".")} ${type}`)).toEqual(example.answer);
+    },
+  );
 
   it.each([...operators.keys()])("has an example of %s", (operator) => {
     expect(page).toContain(`{"${operator}":`);

@@ -56,7 +56,7 @@ const value = { $getField: "feedback.[score].payload.output.value" };
 const label = { $getField: "feedback.[score].payload.output.label" };
 
 describe("a feedback field in a query over calls", () => {
-  it("is true when it is true of any feedback of the call", async () => {
+  it("matches if any feedback of the call matches", async () => {
     expect(await select({ $gt: [value, { $literal: 0.3 }] })).toEqual(["one", "two"]);
     expect(await select({ $lt: [value, { $literal: 0.3 }] })).toEqual(["two"]);
     expect(await select({ $in: [value, [{ $literal: 0.4 }, { $literal: 0.9 }]] })).toEqual(["one", "two"]);
@@ -65,7 +65,7 @@ describe("a feedback field in a query over calls", () => {
     ]);
   });
 
-  it("takes a boolean for no number, and a text that is one for it", async () => {
+  it("converts numeric strings to numbers, but not booleans", async () => {
     const score = { $getField: "feedback.[kind].payload.v" };
     const values = { none: true, one: "1", two: 1, odd: [1] };
     for (const [call, v] of Object.entries(values)) await give(call, "kind", { v });
@@ -75,7 +75,7 @@ describe("a feedback field in a query over calls", () => {
     expect(await select({ $not: [{ $gt: [score, { $literal: 0.99 }] }] })).toEqual([]);
   });
 
-  it("is false under $not where it is true of none, and unknown where it cannot be told", async () => {
+  it("is false under $not if no feedback matches, and unknown if that cannot be decided", async () => {
     expect(await select({ $not: [{ $gt: [value, { $literal: 0.5 }] }] })).toEqual(["one"]);
     expect(await select({ $not: [{ $eq: [label, { $literal: "fine" }] }] })).toEqual(["none", "odd"]);
   });
@@ -90,7 +90,7 @@ describe("a feedback field in a query over calls", () => {
     ]);
   });
 
-  it("reads any type by *, and only the type that is named", async () => {
+  it("reads any type by *, else only the named type", async () => {
     const text = (type: string): object => ({ $getField: `feedback.[${type}].payload.text` });
     const contains = (type: string): object => ({
       $contains: { input: text(type), substr: { $literal: "TRÈS" }, case_insensitive: true },
@@ -100,7 +100,7 @@ describe("a feedback field in a query over calls", () => {
     expect(await select(contains("score"))).toEqual([]);
   });
 
-  it("reads the refs beside the payload", async () => {
+  it("reads the refs besides the payload", async () => {
     const ref = { $getField: "feedback.[score].runnable_ref" };
     expect(await select({ $contains: { input: ref, substr: { $literal: "/op/judge:" } } })).toEqual(["one"]);
     expect(
@@ -108,7 +108,7 @@ describe("a feedback field in a query over calls", () => {
     ).toEqual(ids.toSorted());
   });
 
-  it("stands beside conditions on the call", async () => {
+  it("can be combined with conditions on the call", async () => {
     const both = [{ $gt: [value, { $literal: 0.3 }] }, { $eq: [{ $getField: "id" }, { $literal: "one" }] }];
     expect(await select({ $and: both })).toEqual(["one"]);
     expect(await select({ $or: [both[0], { $eq: [{ $getField: "inputs.x" }, { $literal: 1 }] }] })).toEqual([

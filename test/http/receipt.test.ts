@@ -31,7 +31,7 @@ const receipt = async (call_id: string, more: object = {}) =>
   test.post("/call/receipt", { project_id, call_id, ...more });
 
 describe("POST /call/receipt", () => {
-  it("has a line for each unit, with its price, for each convention of cached tokens", async () => {
+  it("has a line for each unit with its price, for each convention of cached tokens", async () => {
     await store([
       {
         id: "anthropic",
@@ -95,7 +95,7 @@ describe("POST /call/receipt", () => {
     ]);
   });
 
-  it("says which call bears a completion that several tell of, and what is counted below", async () => {
+  it("names the call that is charged for a completion that several report, and the usage counted below", async () => {
     const usage = { "gpt-4o": { prompt_tokens: 100, completion_tokens: 10 } };
     await store([
       { id: "outer", trace_id: "c", summary: { usage }, output: { id, model: "gpt-4o" } },
@@ -154,7 +154,7 @@ describe("POST /call/receipt", () => {
     expect(total.prompt_tokens_total_cost).toBe(1.500_002_5);
   });
 
-  it("is refused for a call that is not there, or in several traces without naming one", async () => {
+  it("is rejected for an unknown call, or one in several traces without a trace id", async () => {
     await store([
       { id: "twin", trace_id: "e1" },
       { id: "twin", trace_id: "e2" },
@@ -168,7 +168,7 @@ describe("POST /call/receipt", () => {
     expect((await receipt("twin", { trace_id: "e3" })).status).toBe(404);
   });
 
-  it("names the price of a trained model at each of its checkpoints, and the checkpoint's own where it has one", async () => {
+  it("names the price of a trained model at each of its checkpoints, and the checkpoint's own if it has one", async () => {
     const agent = "wandb-artifact:///acme/rl/agent-1";
     const own = { completion_token_cost: 0.002, effective_date: "2026-01-01T00:00:00Z" };
     const set = await test.post("/cost/create", {

@@ -73,8 +73,8 @@ const noPath = fc.oneof(
   ),
 );
 
-describe("a request target that is no path", () => {
-  it("is a 400 in JSON with a request id, whatever the method, and reaches no route", async () => {
+describe("a request target that is not a path", () => {
+  it("returns 400 in JSON with a request id, for any method, and reaches no route", async () => {
     await fc.assert(
       fc.asyncProperty(method, noPath, async (verb, target) => {
         fc.pre(!(verb === "OPTIONS" && target === "*"));
@@ -86,7 +86,7 @@ describe("a request target that is no path", () => {
     );
   });
 
-  it("is not the page, nor any other route without its slash", async () => {
+  it("is neither the web UI nor another route without its slash", async () => {
     for (const target of ["*", "*healthz", "*openapi.json", "*trace/usage", "*v1/models"])
       for (const verb of ["GET", "POST"])
         expect([verb, target, JSON.parse((await ask(verb, target)).text)]).toEqual([
@@ -96,7 +96,7 @@ describe("a request target that is no path", () => {
         ]);
   });
 
-  it("is answered as OpenAI clients read it too where no route is known", async () => {
+  it("is rejected also in OpenAI's format if no route is known", async () => {
     expect(JSON.parse((await ask("CONNECT", "example.org:443")).text)).toMatchObject({
       error: { code: "bad_request" },
     });
@@ -104,7 +104,7 @@ describe("a request target that is no path", () => {
 });
 
 describe("a request target in absolute form", () => {
-  it("is the path it names, whatever the host", async () => {
+  it("selects its path, for any host", async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom("http", "HTTPS"), host, path, async (scheme, name, rest) => {
         const absolute = await ask("GET", `${scheme}://${name}${rest}`);
@@ -123,7 +123,7 @@ describe("a request target that is too long", () => {
     ["another origin's path", `http://x/${"a".repeat(2560)}`],
     ["a path of the gateway", "/v1/".padEnd(2561, "a")],
     ["a query", "/healthz?".padEnd(8193, "a")],
-  ])("is 414: %s", async (_what, target) => {
+  ])("returns 414: %s", async (_what, target) => {
     const { status, text } = await ask("GET", target);
     expect([status, JSON.parse(text)]).toEqual([
       414,
@@ -131,14 +131,14 @@ describe("a request target that is too long", () => {
     ]);
   });
 
-  it("is none that has two of the longest names, or a long query", async () => {
+  it("is not one with two of the longest names, or a long query", async () => {
     const name = encodeURIComponent("名".repeat(128));
     expect((await ask("GET", `/projects/${name}/${name}/retention`)).status).toBe(200);
     expect((await ask("GET", "/healthz?".padEnd(8192, "a"))).status).toBe(200);
   });
 });
 
-it("OPTIONS * asks nothing of any route, and gets an answer without content", async () => {
+it("OPTIONS * reaches no route, and returns no content", async () => {
   const { status, text } = await ask("OPTIONS", "*");
   expect([status, text]).toEqual([204, ""]);
 });

@@ -39,7 +39,7 @@ async function read(project_id: string, id: string): Promise<unknown> {
   return (answer.json() as { call: unknown }).call;
 }
 
-/** What is stored of a call, whether a question finds it or not. */
+/** Counts the stored rows of a call, also of invisible ones. */
 async function rowsOf(project_id: string, id: string): Promise<number> {
   const [row] = await test.engine.rows<{ n: number }>(
     sql`SELECT count() AS n FROM calls WHERE project_id = ${param("String", project_id)} AND id = ${param("String", id)}`,
@@ -98,10 +98,10 @@ async function keepThirtyDays(project_id: string): Promise<void> {
   await expire();
 }
 
-describe.each(["apart", "merged"])("retention of calls whose parts lie %s", (how) => {
+describe.each(["apart", "merged"])("retention of calls whose events are %s", (how) => {
   const project_id = `acme/${how}`;
 
-  it("keeps and deletes calls whole, by their latest start", async () => {
+  it("keeps and deletes complete calls, by their latest start", async () => {
     await merges("STOP");
     try {
       await start(project_id, "old", old, { inputs: { n: 1 } });
@@ -155,7 +155,7 @@ describe("the audit log", () => {
   const left = () => Promise.all(projects.map((project) => rowsOf(project, "old")));
   const outcomes = async (project: string) => (await entries(project)).map((entry) => entry["outcome"]);
 
-  it("has nothing where nothing is old, and an entry for each project whose rows are deleted", async () => {
+  it("has no entry if nothing is old, and one for each project whose rows are deleted", async () => {
     await start("acme/none", "young", young);
     await setRetention("acme/none");
     await fill();

@@ -16,7 +16,7 @@ const REVERSED = {
 describe.each(["/usage/stats", "/calls/stats", "/feedback/stats", "/feedback/payload_schema"])(
   "%s",
   (route) => {
-    it("tells of an end before the start beside what else is wrong", async () => {
+    it("reports an end before the start together with other issues", async () => {
       const sizes = { granularity: 0, sample_limit: 0 };
       const detail: { loc: unknown[]; msg: string }[] = (
         await test.post(route, { ...REVERSED, ...sizes })
@@ -30,7 +30,7 @@ describe.each(["/usage/stats", "/calls/stats", "/feedback/stats", "/feedback/pay
       });
     });
 
-    it("tells of a start in the future", async () => {
+    it("reports a start in the future", async () => {
       const response = await test.post(route, {
         project_id: REVERSED.project_id,
         start: "2254-01-01T00:00:00Z",

@@ -13,7 +13,7 @@ const BEGIN_MS = Date.UTC(2026, 0, 30);
 const HOUR_MS = 3_600_000;
 const project_id = "acme/long" as Project;
 const ROWS = 1.5 * HOURS * CALLS_PER_HOUR;
-/** Of the rows in `calls`: an hour, read to find its traces and again with them, rounded up to granules, and look-ups. */
+/** Limit of rows read in `calls`: an hour twice, rounded up to granules, and look-ups. */
 const MAX_ROWS = ROWS / 8;
 
 /** The engine ends a statement that reads more rows than this. */
@@ -108,7 +108,7 @@ const questions: readonly [string, string, object, (text: string) => number, num
     20,
   ],
   [
-    "what ended within an hour",
+    "calls that ended within an hour",
     "/trace/usage",
     { query: { $expr: { $and: during("ended_at", 59) } } },
     entries,
@@ -164,7 +164,7 @@ const questions: readonly [string, string, object, (text: string) => number, num
     40,
   ],
   [
-    "roots of an hour whose end is said by $not",
+    "roots of an hour whose end is limited by $not",
     "/trace/usage",
     {
       filter: roots,
@@ -181,7 +181,7 @@ const questions: readonly [string, string, object, (text: string) => number, num
     100,
   ],
   [
-    "what ended neither before nor after an hour",
+    "calls that ended neither before nor after an hour",
     "/calls/stream_query",
     {
       query: {
@@ -202,8 +202,8 @@ const questions: readonly [string, string, object, (text: string) => number, num
   ["a call", "/calls/stream_query", { filter: { call_ids: ["c-88888"] } }, lines, 1],
 ];
 
-describe(`of ${ROWS} rows of calls, nothing merged`, () => {
-  it.each(questions)("%s reads no more than an eighth", async (...[, path, body, count, expected]) => {
+describe(`of ${ROWS} rows of calls, not merged`, () => {
+  it.each(questions)("%s reads at most an eighth", async (...[, path, body, count, expected]) => {
     maxRows = MAX_ROWS;
     try {
       expect(count(await ask(path, body))).toBe(expected);
@@ -212,7 +212,7 @@ describe(`of ${ROWS} rows of calls, nothing merged`, () => {
     }
   });
 
-  it("what is not about time reads more, so that the bound is one", async () => {
+  it("a query without a time range reads more, so the limit is effective", async () => {
     maxRows = MAX_ROWS;
     try {
       const answer = await test.post("/trace/usage", { project_id, query: { $expr: is7 } });
@@ -222,7 +222,7 @@ describe(`of ${ROWS} rows of calls, nothing merged`, () => {
     }
   });
 
-  it("the pages after the newest read no more either", async () => {
+  it("pages after the newest read no more either", async () => {
     maxRows = MAX_ROWS;
     try {
       let page_token: string | undefined;

@@ -69,7 +69,7 @@ async function promptsOf(project_id: string, more: object = {}): Promise<Record<
 }
 
 describe("a completion that several calls report counts once", () => {
-  it("for siblings, of which each alone shows what it used", async () => {
+  it("for siblings, each of which shows its usage separately", async () => {
     const project = await stored(
       { id: "root" },
       { id: "sdk", parent: "root", completion: A, prompt: 10 },
@@ -78,7 +78,7 @@ describe("a completion that several calls report counts once", () => {
     expect(await promptsOf(project)).toEqual({ root: 10, sdk: 10, seen: 10 });
   });
 
-  it("under the LLM of the report that counts, with its costs, and no entry is left of the other one", async () => {
+  it("under the LLM of the counted record, with its costs, and without an entry of the other one", async () => {
     const project = await stored(
       { id: "root" },
       { id: "shallow", parent: "root", completion: A, prompt: 10, llm: "nobody-knows-me" },
@@ -92,7 +92,7 @@ describe("a completion that several calls report counts once", () => {
     expect(shallow["nobody-knows-me"]).toMatchObject({ prompt_tokens: 10, prompt_tokens_total_cost: null });
   });
 
-  it("by what is left when a report is deleted, or when another comes late", async () => {
+  it("by the remaining records if one is deleted, or another arrives late", async () => {
     const project = await stored(
       { id: "root" },
       { id: "a", parent: "root", completion: A, prompt: 10, from: 1 },
@@ -122,7 +122,7 @@ describe("own_only", () => {
     { id: "unknown", parent: "right", prompt: 7, llm: "nobody-knows-me" },
   ];
 
-  it("has what each call adds to its trace, which is what its roots have together", async () => {
+  it("is the usage that each call adds to its trace; the sum is that of its roots", async () => {
     const project_id = await stored(...calls);
     const own = await promptsOf(project_id, { own_only: true });
     expect(own).toEqual({ root: 0, wrapper: 15, inner: 20, left: 0, right: 0, seen: 10, unknown: 7 });
@@ -136,7 +136,7 @@ describe("own_only", () => {
     expect(byIds.json()).toEqual({ call_usage: { root: {}, left: {} }, unfinished_call_ids: [] });
   });
 
-  it("costs what /usage/stats says, call by call", async () => {
+  it("has the costs of /usage/stats for each call", async () => {
     const project_id = await stored(...calls);
     const alone = await test.post("/trace/usage", { project_id, own_only: true, include_costs: true });
     const usage = alone.json().call_usage as Record<string, Record<string, Record<string, number | null>>>;
@@ -158,7 +158,7 @@ describe("own_only", () => {
     }
   });
 
-  it("says of each call whether it has ended, not of those below it", async () => {
+  it("reports whether a call has ended, not its descendants", async () => {
     const project_id = await stored({ id: "root" }, { id: "child", parent: "root", to: null });
     const roots = { project_id, filter: { call_ids: ["root"] } };
     expect((await test.post("/trace/usage", roots)).json().unfinished_call_ids).toEqual(["child"]);

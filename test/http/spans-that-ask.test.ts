@@ -52,7 +52,7 @@ async function stored(scope: string, drafts: readonly Draft[]): Promise<string> 
 
 it.each<readonly [what: string, scope: string, drafts: readonly Draft[], total: readonly [number, number]]>([
   [
-    "a streamed step of the AI SDK whose tool asks a model",
+    "a streamed step of the AI SDK whose tool calls a model",
     "ai",
     [
       [null, "ai.streamText", [301, 61]],
@@ -94,7 +94,7 @@ it.each<readonly [what: string, scope: string, drafts: readonly Draft[], total: 
     [920, 304],
   ],
   [
-    "a span whose completion somebody else reports too, beside it, above another completion",
+    "a span whose completion a sibling reports too, above another completion",
     "anybody",
     [
       [null, "agent"],

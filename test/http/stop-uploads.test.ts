@@ -5,7 +5,7 @@ import { authorization, startApp } from "../helpers/start-app.ts";
 
 const BODY = '{"project_id":"a/b"}'.padEnd(200_000);
 
-it("a stop ends uploads that stall, and lets those finish that still come", async () => {
+it("a stop aborts stalled uploads, and waits for active ones", async () => {
   // as long as it may take, the test fails before
   const test = await startApp({ settings: { SHUTDOWN_TIMEOUT_MS: "1200000" } });
   await test.app.listen({ port: 0, host: "127.0.0.1" });

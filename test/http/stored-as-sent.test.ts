@@ -42,7 +42,7 @@ interface Sent {
   readonly id: string;
   readonly field: string;
   readonly value: unknown;
-  /** What is to be read; undefined: it is refused. */
+  /** Expected value; `undefined`: the request is rejected. */
   readonly stored: unknown;
 }
 
@@ -102,7 +102,7 @@ const FORMS: Readonly<Record<string, (project: string, calls: readonly Json[]) =
 };
 
 describe.each(Object.keys(FORMS))("%s", (form) => {
-  it("stores every text, instant and step as it was sent, or says that it did not", async () => {
+  it("stores every text, instant and step as sent, or rejects it", async () => {
     const project = `acme/${form.split("/").at(-1)}`;
     const sent = sentCalls();
     const { project_id: _, ...whole } = fullComplete;
@@ -134,7 +134,7 @@ describe.each(Object.keys(FORMS))("%s", (form) => {
 });
 
 describe("a payload", () => {
-  it.each(["inputs", "output", "attributes", "summary"])("comes back as it was sent: %s", async (member) => {
+  it.each(["inputs", "output", "attributes", "summary"])("is returned as sent: %s", async (member) => {
     const project = `acme/payload-${member}`;
     const head =
       '"trace_id":"t","op_name":"o","started_at":"2026-01-01T00:00:00Z","ended_at":"2026-01-01T00:00:00Z"';

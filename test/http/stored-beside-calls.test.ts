@@ -25,8 +25,8 @@ function byText(one: string, other: string): number {
 const nonEmpty = Object.values(TEXTS).filter((text) => text !== "");
 
 /** Feedback and prices: sent one by one, read by their lists. */
-describe("beside calls", () => {
-  it("every text member of a feedback comes back as it was sent", async () => {
+describe("data besides calls", () => {
+  it("every text member of a feedback is returned as sent", async () => {
     const { project_id: _, ...whole } = fullFeedback;
     const project_id = "acme/feedback-texts";
     const members = [
@@ -62,7 +62,7 @@ describe("beside calls", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("a note has as many characters as one counts", async () => {
+  it("the length of a note is counted in characters", async () => {
     const note = (text: string) => ({
       ...fullFeedback,
       project_id: "acme/notes",
@@ -76,7 +76,7 @@ describe("beside calls", () => {
     }
   });
 
-  it("a price is stored for every LLM id, or refused", async () => {
+  it("a price is stored for every LLM id, or rejected", async () => {
     const project_id = "acme/prices";
     const price = JSON.stringify({ prompt_token_cost: 1, completion_token_cost: 2 });
     const costsOf = (llms: readonly string[]) =>
@@ -92,7 +92,7 @@ describe("beside calls", () => {
     expect((results as Json[]).map((one) => String(one["llm_id"])).toSorted(byText)).toEqual(names);
   });
 
-  it("objects, tables and their members come back as they were sent", async () => {
+  it("objects, tables and their members are returned as sent", async () => {
     const project_id = "acme/objects";
     const values = PAYLOADS.filter(([sent]) => sent.length < 10_000);
     const rows = values.map(([sent]) => sent).join(",");

@@ -47,7 +47,7 @@ const stores: Readonly<Record<string, (project: string) => Promise<Answer>>> = {
 };
 
 it(
-  "a project that stores its part is refused, others are not, and it goes on when it has deleted",
+  "a project at its storage limit is rejected, others are not, until it has deleted data",
   { timeout: 120_000 },
   async () => {
     const [full, other] = ["acme/full", "other/one"];

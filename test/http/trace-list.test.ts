@@ -226,33 +226,30 @@ describe("POST /trace/query", () => {
       ["body", "any", 0, "query", "$expr", "$eq", 0, "$getField"],
       "Unknown field",
     ],
-  ])("refuses %j, and says what there is", async (more, loc, message) => {
+  ])("rejects %j, with the supported values", async (more, loc, message) => {
     const answer = await test.post("/trace/query", { project_id, ...DAY, include_costs: true, ...more });
     expect(answer.status, answer.text).toBe(422);
     expect(answer.json().detail[0].loc).toEqual(loc);
     expect(answer.json().detail[0].msg).toContain(message);
   });
 
-  it.each(["op_name", { $getField: "op_name" }])(
-    "adds up whole traces by their roots: %j",
-    async (group_by) => {
-      const { total } = await query({ group_by, limit: 1 });
-      expect(total.groups).toMatchObject({
-        values: [
-          { value: "answer", traces: 4, total: { calls: 7, errors: 1, total_cost: 0.014 } },
-          { value: "ask", traces: 1, total: { calls: 1, total_cost: 0.005 } },
-        ],
-        other: null,
-      });
-      const matching = await query({ group_by, totals: { unfinished: { gte: 1 } } });
-      expect(matching.total.groups.values).toMatchObject([
-        { value: "answer", traces: 1, total: { total_cost: null } },
-      ]);
-      expect((await query()).total.groups).toBeNull();
-    },
-  );
+  it.each(["op_name", { $getField: "op_name" }])("sums whole traces by their roots: %j", async (group_by) => {
+    const { total } = await query({ group_by, limit: 1 });
+    expect(total.groups).toMatchObject({
+      values: [
+        { value: "answer", traces: 4, total: { calls: 7, errors: 1, total_cost: 0.014 } },
+        { value: "ask", traces: 1, total: { calls: 1, total_cost: 0.005 } },
+      ],
+      other: null,
+    });
+    const matching = await query({ group_by, totals: { unfinished: { gte: 1 } } });
+    expect(matching.total.groups.values).toMatchObject([
+      { value: "answer", traces: 1, total: { total_cost: null } },
+    ]);
+    expect((await query()).total.groups).toBeNull();
+  });
 
-  it("leaves out what has been deleted, a call's text as well as its trace", async () => {
+  it("omits deleted calls and traces, also in searches", async () => {
     const project = "acme/list-deleted";
     await ingest(project, [
       { id: "a", trace: "ta", at: HOUR, more: { inputs: { text: "parcel" } } },
@@ -329,7 +326,7 @@ describe("POST /trace/facets", () => {
     ]);
   });
 
-  it("follows conditions, cuts long lists visibly, and completes names", async () => {
+  it("applies conditions, reports truncated lists, and completes names", async () => {
     expect(await facetsOf({ any: [{ status: ["error"] }], facets: ["svc_user_id"], limit: 1 })).toMatchObject(
       {
         traces: 1,
@@ -345,7 +342,7 @@ describe("POST /trace/facets", () => {
     });
   });
 
-  it("refuses a facet that it does not know, and says which are near", async () => {
+  it("rejects an unknown facet, with the nearest names", async () => {
     const facets = ["modl", { $getField: "atributes.version" }, "status", "status"];
     const answer = await test.post("/trace/facets", { project_id: project, ...DAY, facets });
     expect(answer.status).toBe(422);

@@ -50,7 +50,7 @@ const usageOf = (project_id: string, more: object = {}): Promise<Answer> =>
 const m = (prompt: number): object => ({ m: { requests: 1, prompt_tokens: prompt } });
 
 describe("POST /trace/usage", () => {
-  it("refuses an answer in which one id would stand for two calls, and says what to ask", async () => {
+  it("rejects a response in which one id would mean two calls, with a remedy", async () => {
     await ingest("acme/twins", [
       { id: "twin", trace: "one", usage: m(1) },
       { id: "twin", trace: "two", usage: m(2) },
@@ -62,7 +62,7 @@ describe("POST /trace/usage", () => {
     expect(one.json().call_usage.twin.m.prompt_tokens).toBe(2);
   });
 
-  it("answers all ten fields for every selected call, an empty object for one that used nothing", async () => {
+  it("returns all ten fields for every selected call, an empty object for one without usage", async () => {
     await ingest("acme/ten", [{ id: "root" }, { id: "child", parent: "root", usage: m(3) }, { id: "idle" }]);
     const answer = await usageOf("acme/ten");
     expect(answer.headers["x-truncated"]).toBe("false");
@@ -84,7 +84,7 @@ describe("POST /trace/usage", () => {
     });
   });
 
-  it("gives the first calls when more match than the limit, with exact totals, and says so", async () => {
+  it("returns the first calls if more match than the limit, with exact totals, and reports that", async () => {
     await ingest("acme/limit", [
       { id: "first", at: 0 },
       { id: "second", at: 1, parent: "first", usage: m(1) },
@@ -98,7 +98,7 @@ describe("POST /trace/usage", () => {
     expect((await usageOf("acme/limit", { limit: 4 })).headers["x-truncated"]).toBe("false");
   });
 
-  it("refuses an answer that would read too many calls, with the count and a hint", async () => {
+  it("rejects a response that would read too many calls, with the count and a remedy", async () => {
     const calls = Array.from({ length: 5001 }, (_, number) => ({
       id: `c${number}`,
       trace: `t${number % 7}`,
@@ -113,7 +113,7 @@ describe("POST /trace/usage", () => {
 });
 
 describe("POST /calls/usage", () => {
-  it("has one entry per given root", async () => {
+  it("has one entry per requested root", async () => {
     const answer = await test.post("/calls/usage", {
       project_id: "acme/limit",
       call_ids: ["third", "second", "nobody"],
@@ -122,7 +122,7 @@ describe("POST /calls/usage", () => {
     expect(answer.json().call_usage.second.m.prompt_tokens).toBe(111);
   });
 
-  it("has none for no roots", async () => {
+  it("is empty without roots", async () => {
     const answer = await test.post("/calls/usage", { project_id: "acme/limit", call_ids: [] });
     expect(answer.json()).toEqual({ call_usage: {}, unfinished_call_ids: [] });
   });
@@ -141,7 +141,7 @@ function failing(engine: Engine, name: string, after: number, kind: StorageError
   };
 }
 
-describe("when the store fails", () => {
+describe("if the store fails", () => {
   const appOn = (engine: Engine) =>
     buildApp(test.config, { engine, rootKey: ROOT_KEY, logger: pino({ level: "silent" }) });
   const post = (project_id: string) => ({
@@ -166,7 +166,7 @@ describe("when the store fails", () => {
     await app.close();
   });
 
-  it("breaks the transfer when it fails after the first byte", async () => {
+  it("aborts the transfer if it fails after the first byte", async () => {
     const big = await buildApp(
       { ...test.config, MAX_TRACE_CALLS: 1_000_000 },
       {

@@ -35,7 +35,7 @@ interface View {
 }
 
 describe("docs/frontends.md", () => {
-  it("builds a trace's tree with what everything cost, from two requests", async () => {
+  it("builds a trace's tree with all costs, from two requests", async () => {
     let requests = 0;
     const ask = (path: string, body: object) => {
       requests++;

@@ -58,7 +58,7 @@ const span = (id: string, parent: string | null, more: Partial<Call> = {}): Call
 describe("x-traces-without-root", () => {
   const roots = { filter: { trace_roots_only: true } };
 
-  it("counts a trace whose root has not come, until it comes", async () => {
+  it("counts a trace whose root has not arrived, until it arrives", async () => {
     const project = "acme/late-root";
     await ingest(project, [span("child", "root"), span("grandchild", "child")]);
     expect(await withoutRoot(project, roots)).toBe("1");
@@ -69,7 +69,7 @@ describe("x-traces-without-root", () => {
     expect(await withoutRoot(project, { filter: { trace_ids: ["t"], trace_roots_only: true } })).toBe("0");
   });
 
-  it("does not count what was deleted, nor a trace that has a root beside an orphan", async () => {
+  it("does not count deleted traces, nor a trace with a root and an orphan", async () => {
     const project = "acme/orphans";
     await ingest(project, [
       span("orphan", "nowhere", { trace: "one" }),
@@ -83,7 +83,7 @@ describe("x-traces-without-root", () => {
     expect(await withoutRoot(project, roots)).toBe("1");
   });
 
-  it("is exact when the answer is cut, and only that of the project", async () => {
+  it("is exact for a truncated response, and counts only the project", async () => {
     const orphans = Array.from({ length: 7 }, (_, n) => span(`c${n}`, "gone", { trace: `t${n}`, atMs: n }));
     await ingest("acme/cut", [
       ...orphans,
@@ -95,7 +95,7 @@ describe("x-traces-without-root", () => {
     expect(await withoutRoot("acme/other", roots)).toBe("0");
   });
 
-  it("is what a model counts, whatever the question", async () => {
+  it("equals the count of a model, for any query", async () => {
     const seeded = seededRandom();
     const random = () => seeded.next();
     let counted = 0;

@@ -29,7 +29,7 @@ const bodies = {
 const urls = { start: "/call/start", end: "/call/end", update: "/call/update" };
 
 describe("two replicas", () => {
-  it("agree on the end and the name that were acknowledged last", async () => {
+  it("return the end and the name acknowledged last", async () => {
     const seed = chosenSeed();
     const kind = fc.constantFrom<keyof typeof urls>("end", "update", "start");
     const step = fc.record({ kind, on: fc.boolean(), startsBeside: fc.boolean() });
@@ -54,7 +54,7 @@ describe("two replicas", () => {
     }
   });
 
-  it("agree on the price, the discount and the retention that were acknowledged last", async () => {
+  it("return the price, the factor and the retention acknowledged last", async () => {
     const seed = chosenSeed();
     const kind = fc.constantFrom("price", "factor", "retention");
     const step = fc.record({ kind, on: fc.boolean() });
@@ -111,7 +111,7 @@ describe("two replicas", () => {
     }
   });
 
-  it("lay a call that is used again under one hour", async () => {
+  it("store a repeated call under one hour", async () => {
     const project_id = "acme/hours";
     const start = async (replica: typeof second, started_at: string) => {
       const { start: one } = bodies.start(project_id);
@@ -131,7 +131,7 @@ describe("two replicas", () => {
     expect(calls.map((line) => JSON.parse(line).started_at)).toEqual(["2026-01-03T00:00:00.000000Z"]);
   });
 
-  it.each(["end", "update"] as const)("forget alike what was deleted: %s", async (what) => {
+  it.each(["end", "update"] as const)("both keep a deleted call deleted: %s", async (what) => {
     const project = `acme/generation-${what}`;
     const post = async (replica: typeof second, kind: keyof typeof urls, more: object = {}) => {
       const body = bodies[kind](project, 7);

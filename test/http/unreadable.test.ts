@@ -17,7 +17,7 @@ async function send(bytes: string) {
   return { status, requestId: headers["x-request-id"], body: JSON.parse(body.toString()) as unknown };
 }
 
-describe("a request that cannot be read", () => {
+describe("a malformed request", () => {
   it.each([
     ["is not HTTP", "HELO example.org\r\n\r\n", 400],
     ["has a broken header", "GET /healthz HTTP/1.1\r\nHost: x\r\nBro ken\r\n\r\n", 400],
@@ -28,7 +28,7 @@ describe("a request that cannot be read", () => {
       400,
     ],
     ["has headers without end", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(80_000)}\r\n\r\n`, 431],
-  ])("because it %s is answered in JSON with a request id", async (_what, bytes, status) => {
+  ])("that %s returns an error in JSON with a request id", async (_what, bytes, status) => {
     const answer = await send(bytes);
     expect(answer.status).toBe(status);
     expect(answer.body).toMatchObject({ detail: expect.any(String) });
@@ -50,7 +50,7 @@ describe("a request that cannot be read", () => {
       `GET /v1/models HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(80_000)}\r\n\r\n`,
       431,
     ],
-  ])("because it %s is answered as OpenAI clients read it under /v1", async (_what, bytes, status) => {
+  ])("that %s returns an error in OpenAI's format under /v1", async (_what, bytes, status) => {
     const answer = await send(bytes);
     expect(answer).toEqual({
       status,
@@ -67,7 +67,7 @@ describe("a request that cannot be read", () => {
     });
   });
 
-  it("because it has no Host is 400 with the reason", async () => {
+  it("without Host returns 400 with the reason", async () => {
     expect(await send("GET /healthz HTTP/1.1\r\n\r\n")).toMatchObject({
       status: 400,
       requestId: expect.any(String),
@@ -77,7 +77,7 @@ describe("a request that cannot be read", () => {
   });
 });
 
-it("an expectation that nobody knows is ignored", async () => {
+it("with an unknown expectation is accepted", async () => {
   const bytes = "GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n";
   expect((await send(bytes)).status).toBe(200);
 });
@@ -95,7 +95,7 @@ describe("another method of a known path", () => {
     expect(response.json()).toEqual({ detail: `This route accepts ${allow}.` });
     expect(response.headers["x-request-id"]).toBeDefined();
   });
-  it("an unknown path is 404", async () => {
+  it("an unknown path returns 404", async () => {
     for (const url of ["/v2/acme/x/calls/nothing", "/nothing", "/api-keys/a/b", "//nothing"]) {
       const response = await test.app.inject({ url });
       expect([url, response.statusCode, response.json()]).toEqual([

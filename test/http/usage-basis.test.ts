@@ -51,7 +51,7 @@ async function counted(basis: string, producer: string): Promise<number> {
 }
 
 it.each(cases.flatMap((one, n) => [false, true].map((large) => ({ ...one, large, n }))))(
-  "usage read by $basis is told in the receipt, in reads and in a metric; in a large body: $large",
+  "usage read by $basis is reported in the receipt, in reads and in a metric; in a large body: $large",
   async ({ basis, producer, scope, more, large, n }) => {
     const before = await counted(basis, producer);
     const id = `000000000000${large ? 1 : 2}${n}aa`;
@@ -69,7 +69,7 @@ it.each(cases.flatMap((one, n) => [false, true].map((large) => ({ ...one, large,
   },
 );
 
-it("a call that is no span has none", async () => {
+it("a call that is not a span has none", async () => {
   const at = "2026-01-01T00:00:00Z";
   const call = { id: "hand", trace_id: "hand", op_name: "ask", started_at: at, ended_at: at };
   const more = { inputs: {}, attributes: {}, output: null, summary: { usage: { m: { prompt_tokens: 1 } } } };

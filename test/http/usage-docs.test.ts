@@ -23,11 +23,11 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe("docs/usage-stats.md", () => {
-  it("asks three questions", () => {
+  it("has three examples", () => {
     expect(questions).toHaveLength(3);
   });
 
-  it.each(questions)("answers as it says: $name", async ({ ask, answer }) => {
+  it.each(questions)("returns the documented response: $name", async ({ ask, answer }) => {
     const answered = await test.post("/usage/stats", ask);
     expect(answered.status, answered.text).toBe(200);
     expect(answered.json()).toMatchObject(answer);

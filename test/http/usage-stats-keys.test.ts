@@ -84,7 +84,7 @@ describe("the group api_key", () => {
     await until(async () => (await callsByKey()).get(id) === 1);
   });
 
-  it("stays the key of the start, whoever sends the end, renames and deletes", async () => {
+  it("stays the key of the start, for any key of the end, renames and deletions", async () => {
     const { id, key } = await newKey("starts");
     for (const name of ["kept", "gone"]) await test.post("/call/start", { start: start(name) }, { key });
     const end = { project_id, id: "kept", ended_at: AT, summary: { usage: {} } };
@@ -95,14 +95,14 @@ describe("the group api_key", () => {
     expect((await callsByKey()).get(id)).toBe(1);
   });
 
-  it("stays the key of the start for an end that came first", async () => {
+  it("stays the key of the start for an end that arrived first", async () => {
     const { id, key } = await newKey("late start");
     await test.post("/call/end", { end: { project_id, id: "waits", ended_at: AT, summary: {} } });
     await test.post("/call/start", { start: start("waits") }, { key });
     expect((await callsByKey()).get(id)).toBe(1);
   });
 
-  it("goes with other groups, and is the root key's where no other was used", async () => {
+  it("can be combined with other groups, and is the root key's for the root key", async () => {
     await test.post("/call/start", { start: start("rooted", { op_name: "rooted" }) });
     const query = { $expr: { $eq: [{ $getField: "op_name" }, { $literal: "rooted" }] } };
     const group_by = ["op_name", "api_key", "llm"];

@@ -57,14 +57,14 @@ describe("POST /usage/stats", () => {
     ]),
   );
 
-  it("groups by scalars as they are, by JSON text of what is none, and null for what is absent", async () => {
+  it("groups by scalars, by the JSON text of other values, and by null for absent ones", async () => {
     const answer = await ask({ group_by: [{ $getField: "attributes.tenant" }], order_by: "calls" });
     const keys = answer.json().groups.map((group: { key: object }) => Object.values(group.key)[0]);
     expect(new Set(keys)).toEqual(new Set(["x", 7, '{"deep":[1]}', null]));
     expect(keys[0]).toBeNull();
   });
 
-  it("charges calls, and lists what has no price", async () => {
+  it("charges calls, and lists usage without a price", async () => {
     const { total, unpriced } = (await ask({ include_costs: true })).json();
     expect(total).toMatchObject({
       calls: 5,
@@ -96,7 +96,7 @@ describe("POST /usage/stats", () => {
     });
   });
 
-  it("names what has no price: the LLM, who served it, the tier and the units", async () => {
+  it("names usage without a price: the LLM, the provider, the tier and the units", async () => {
     const at = "2026-01-02T10:00:00Z";
     const usages = [
       { "gpt-4o": { requests: 1, prompt_tokens: 100, service_tier: "no_such_tier" } },
@@ -141,7 +141,7 @@ describe("POST /usage/stats", () => {
     );
   });
 
-  it("puts what does not fit into limit together, never away", async () => {
+  it("sums the groups beyond the limit into one", async () => {
     const answer = (await ask({ group_by: ["trace_id"], limit: 2, granularity: 86_400 })).json();
     expect(answer.groups).toHaveLength(2);
     expect(answer.other).toMatchObject({ groups: 3, total: { calls: 3 } });
@@ -169,13 +169,13 @@ describe("POST /usage/stats", () => {
     ["end", { end: "2025-12-31T00:00:00Z" }, ["body", "end"]],
     ["limit", { limit: 1001 }, ["body", "limit"]],
     ["group-by", { "group-by": [] }, ["body", "group-by"]],
-  ])("refuses a wrong %s", async (_name, more, loc) => {
+  ])("rejects an invalid %s", async (_name, more, loc) => {
     const answer = await ask(more);
     expect(answer.status).toBe(422);
     expect(answer.json().detail[0].loc.slice(0, loc.length)).toEqual(loc);
   });
 
-  it("tells all that is wrong at once", async () => {
+  it("reports all issues at once", async () => {
     const answer = await ask({
       end: "2025-12-31T00:00:00Z",
       timezone: "Mars/Olympus",
@@ -192,7 +192,7 @@ describe("POST /usage/stats", () => {
     );
   });
 
-  it("blames no order and no window whose parts are wrong themselves", async () => {
+  it("reports no order or window whose members are invalid themselves", async () => {
     const answer = await ask({ start: "soon", include_costs: "yes", order_by: "total_cost" });
     expect(answer.json().detail.map(({ loc }: { loc: unknown[] }) => loc)).toEqual([
       ["body", "start"],
@@ -200,7 +200,7 @@ describe("POST /usage/stats", () => {
     ]);
   });
 
-  it("has no buckets, groups or numbers where the window is empty", async () => {
+  it("has no buckets, groups or numbers for an empty window", async () => {
     const answer = (await ask({ end: JANUARY.start })).json();
     expect(answer).toMatchObject({
       groups: [],
@@ -210,7 +210,7 @@ describe("POST /usage/stats", () => {
     });
   });
 
-  it("is CSV for who asks for it, with every group a line and no formula", async () => {
+  it("returns CSV if requested, with a line per group and no formulas", async () => {
     await ingest("acme/csv", [
       { id: "x", at: "2026-01-02T10:00:00Z", more: { attributes: { tenant: '=1+"2",\n3' } } },
       { id: "y", at: "2026-01-02T11:00:00Z", more: { attributes: { tenant: "-9" } } },

@@ -89,13 +89,13 @@ const once = {
 };
 
 describe("a completion of Anthropic's that the Weave SDK for Python traced", () => {
-  it("is charged for what was not cached, alone", async () => {
+  it("is charged only for uncached tokens", async () => {
     await test.post("/v2/acme/alone/calls/complete", { batch: calls });
     expect(await usageOf("acme/alone")).toEqual({ app: { [model]: expect.objectContaining(once) } });
   });
 
   it.each(["call first", "span first"])(
-    "counts once beside the span of Anthropic's package (%s)",
+    "counts once together with the span of Anthropic's package (%s)",
     async (order) => {
       const project = `acme/${order.replace(" ", "-")}`;
       const span = spanOf("00f067aa0ba902b7", within("create", "the-trace"));
@@ -108,7 +108,7 @@ describe("a completion of Anthropic's that the Weave SDK for Python traced", () 
     },
   );
 
-  it("counts where only the span tells of it, as for a stream, and a span below another stays below it", async () => {
+  it("counts if only the span reports it, as for a stream, and a child span stays a child", async () => {
     const project = "acme/streams";
     await test.post(`/v2/${project}/calls/complete`, { batch: [call("app", { summary: {} })] });
     const below = {
@@ -121,7 +121,7 @@ describe("a completion of Anthropic's that the Weave SDK for Python traced", () 
     expect(read.json().call).toMatchObject({ trace_id: "the-trace", parent_id: "00f067aa0ba902b8" });
   });
 
-  it("a span that names half a call, or none, stays in its own trace", async () => {
+  it("a span without a complete call id and trace id stays in its own trace", async () => {
     const project = "acme/own";
     await sendSpans(project, spanOf("00f067aa0ba902b7", within("create", "")), {
       ...spanOf("00f067aa0ba902b8", within("x".repeat(513), "the-trace")),

@@ -25,7 +25,7 @@ async function me(facts?: { scopes: string[]; projects: string[]; expires_at?: s
 }
 
 describe("GET /me", () => {
-  it("tells what the root key may do, and all projects that hold calls or feedback", async () => {
+  it("returns the rights of the root key, and all projects with calls or feedback", async () => {
     expect(await me()).toEqual({
       id: "root",
       name: "root",
@@ -37,7 +37,7 @@ describe("GET /me", () => {
     });
   });
 
-  it("tells a key of what is its own, and nothing of others", async () => {
+  it("returns a key's own projects, and nothing of others", async () => {
     const expires_at = "2099-01-01T00:00:00.000Z";
     const patterns = ["acme/*", "other/f", "other/none"];
     expect(await me({ scopes: ["read"], projects: patterns, expires_at })).toEqual({
@@ -51,11 +51,11 @@ describe("GET /me", () => {
     });
   });
 
-  it("does not look for a key that may not read", async () => {
+  it("does not list projects for a key without the scope read", async () => {
     expect(await me({ scopes: ["ingest"], projects: ["*"] })).toMatchObject({ projects_with_data: null });
   });
 
-  it("needs a key, and shows nobody its hash", async () => {
+  it("requires a key, and never returns its hash", async () => {
     expect((await test.app.inject("/me")).statusCode).toBe(401);
     expect(JSON.stringify(await me())).not.toMatch(/[0-9a-f]{64}/);
   });

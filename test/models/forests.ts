@@ -19,7 +19,7 @@ export interface CallRow {
   /** The completion whose usage it is. */
   readonly completionId?: string | undefined;
   /** Default: a client. */
-  readonly reportedBy?: UsageSource;
+  readonly usageSource?: UsageSource;
 }
 
 const LLMS = ["gpt-4o", "claude-sonnet-4-5", "no-such-model"] as const;
@@ -40,7 +40,7 @@ const service = fc.record({
   tier: fc.constantFrom("flex", "priority"),
 });
 
-/** What used nothing is not stored. */
+/** Usage with at least one token or request: empty usage is not stored. */
 const usage: fc.Arbitrary<Usage> = fc
   .record({
     llm: fc.constantFrom(...LLMS),
@@ -80,7 +80,7 @@ export function forest(options: ForestOptions): fc.Arbitrary<CallRow[]> {
         startedAtMs: fc.nat(1_000_000),
         ...(options.shared === true && {
           completionId: fc.option(fc.constantFrom(...COMPLETIONS), { nil: undefined, freq: 4 }),
-          reportedBy: fc.constantFrom<UsageSource>("client", "client", "client", "gateway", "estimate"),
+          usageSource: fc.constantFrom<UsageSource>("client", "client", "client", "gateway", "estimate"),
         }),
       }),
       { minLength: 1, maxLength: options.maxCalls },
@@ -100,9 +100,9 @@ export function forest(options: ForestOptions): fc.Arbitrary<CallRow[]> {
 function onceByGateway(calls: readonly CallRow[]): CallRow[] {
   const passedOn = new Set<string>();
   return calls.map((call) => {
-    const { completionId, reportedBy = "client" } = call;
-    if (completionId === undefined || reportedBy === "client") return call;
-    if (passedOn.has(completionId)) return { ...call, reportedBy: "client" };
+    const { completionId, usageSource = "client" } = call;
+    if (completionId === undefined || usageSource === "client") return call;
+    if (passedOn.has(completionId)) return { ...call, usageSource: "client" };
     passedOn.add(completionId);
     return call;
   });

@@ -54,7 +54,7 @@ const spans = (some: string): string => `{"resourceSpans":[{"scopeSpans":[{"span
 
 type Write = (list: string, value: string) => string;
 
-/** Where a list, or one large value, is put. */
+/** Positions of a list, or of one large value, by route. */
 const routes: readonly (readonly [path: string, write: Write])[] = [
   ["/call/start", (_list, value) => `{"start":${call(`"inputs":{"a":${value}}`)}}`],
   ["/call/end", (_list, value) => `{"end":${call(`"output":${value}`)}}`],

@@ -25,7 +25,7 @@ export function naiveRollUp(calls: readonly CallRow[], costOf: NaiveCost): Recor
   return answer;
 }
 
-/** What a whole trace used: each of its completions once. */
+/** Computes the usage of a trace: each of its completions once. */
 export function naiveTraceTotal(calls: readonly CallRow[], costOf: NaiveCost): NaiveTotals {
   return totalOf(calls, new Trees(calls), costOf);
 }
@@ -106,7 +106,7 @@ function totalOf(calls: readonly CallRow[], trees: Trees, costOf: NaiveCost): Na
 const EXACTNESS = ["estimate", "client", "gateway"];
 
 function isMoreExact(one: CallRow, other: CallRow, trees: Trees): boolean {
-  const exactness = (call: CallRow) => EXACTNESS.indexOf(call.reportedBy ?? "client");
+  const exactness = (call: CallRow) => EXACTNESS.indexOf(call.usageSource ?? "client");
   const told = (call: CallRow) => call.usage.flatMap(countRow).filter((count) => count > 0).length;
   const difference =
     exactness(one) - exactness(other) ||
@@ -116,7 +116,7 @@ function isMoreExact(one: CallRow, other: CallRow, trees: Trees): boolean {
   return difference === 0 ? one.id < other.id : difference > 0;
 }
 
-/** What a call itself used; of an inclusive one, what is not explained by everything below it. */
+/** Computes a call's own usage; for an inclusive one, the rest that its descendants do not explain. */
 function ownOf(call: CallRow, trees: Trees, costOf: NaiveCost): [string, NaiveTotal][] {
   if (call.inclusive === false || trees.isCyclic(call) || trees.asked(call)) {
     return call.usage.map((usage) => [usage.llm, own(usage, call, costOf)]);
@@ -157,7 +157,7 @@ function sumOf(one: Used, other: Used): Used {
   };
 }
 
-/** What of a usage something else does not explain. */
+/** Subtracts explained usage. */
 function lessThan(usage: Usage, explained: Used): Usage {
   const rest = countRow(usage).map((count, slot) => Math.max(0, count - explained.counts[slot]!));
   const units = unitNames

@@ -136,7 +136,7 @@ const anyCall: fc.Arbitrary<Omit<StoredCall, "id" | "project_id">> = fc.record({
   deleted_at: fc.constant(null),
 });
 
-/** What comes with the end is not there without one. */
+/** Random call; without an end, it has no end members. */
 export const randomCall = anyCall.map((call) =>
   call.ended_at === null ? { ...call, exception: null, output: null, summary: null } : call,
 );

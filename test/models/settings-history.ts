@@ -1,6 +1,6 @@
 import type { Replica } from "./call-model/replica.ts";
 
-/** What is acknowledged of a project's settings, its feedback, and its calls, which are all older than a year. */
+/** Acknowledged settings, feedback and calls of a project; all calls are older than a year. */
 interface Acknowledged {
   days: number | null;
   /** In the order in which they were set. No two cost the same, so that one that was sent again is known. */
@@ -24,7 +24,7 @@ const LLMS = ["one", "two"] as const;
 const DATE = "2020-01-01T00:00:00Z";
 const CALLS = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const CALLED_AT = "2024-05-05T05:05:05Z";
-/** What deletes all calls of the model, when it is applied. */
+/** Retention that deletes all calls of the model. */
 const SHORT_DAYS = 30;
 const nothing = (): Acknowledged => ({
   days: null,
@@ -197,7 +197,7 @@ export class SettingsHistory {
     return JSON.parse(bytes.toString()) as Said;
   }
 
-  /** What it reads, and what it should be. */
+  /** Reads a value and compares it with the expected one. */
   async #expect(what: string, url: string, read: (said: Said) => unknown, wanted: unknown): Promise<void> {
     const said =
       what === "retention"

@@ -153,7 +153,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 interface History {
   readonly project: string;
-  /** Of the calls that steps are about; calls that a step starts are added. */
+  /** Ids of the calls that steps change; steps add the calls they start. */
   readonly ids: string[];
   readonly number: number;
 }

@@ -22,7 +22,7 @@ const environments = [
 /** Packages that do not fit together have an environment each: the names of the files in `requirements`. */
 export type Environment = (typeof environments)[number];
 
-/** Those that `PYTHON_ENVIRONMENTS` names, separated by spaces; all of them without it. */
+/** Environments in `PYTHON_ENVIRONMENTS`, separated by spaces; default: all. */
 export const chosenEnvironments: readonly Environment[] = chosen(process.env["PYTHON_ENVIRONMENTS"]);
 
 function chosen(text: string | undefined): readonly Environment[] {

@@ -18,7 +18,7 @@ interface Recorded {
   readonly sumtree: { readonly outcome: string; readonly usage: string; readonly status: number };
 }
 
-/** What the gateway recorded, once there are `count` calls. */
+/** Reads the recorded calls, as soon as there are `count`. */
 async function recorded(project_id: string, count: number): Promise<readonly Recorded[]> {
   let lines: string[] = [];
   await until(async () => {
@@ -82,7 +82,7 @@ describe("Python clients of the gateway", () => {
   );
 
   it.runIf(isChosen("art"))(
-    "openpipe-art: registers a model, asks it, trains it on its answers, and deletes it",
+    "openpipe-art: registers a model, calls it, trains it on its responses, and deletes it",
     async () => {
       const project = "acme/art";
       const counted = await run("art", "art_training.py", project);

@@ -10,7 +10,7 @@ import { isChosen } from "./environments.ts";
 import { runPython } from "./python-program.ts";
 
 const KNOWN = "acme/known";
-/** Of requests, per route. `FUZZ_EXAMPLES=40` makes more than 20,000, those at the edges of every schema among them. */
+/** Number of requests per route. `FUZZ_EXAMPLES=40` creates more than 20,000, with the edges of every schema. */
 const LONG = process.env["FUZZ_EXAMPLES"];
 const LONGEST_MS = 3_600_000;
 const CHECKS = [
@@ -44,9 +44,9 @@ afterAll(async () => {
   await test.close();
 });
 
-describe.runIf(isChosen("schemathesis"))("requests that Schemathesis makes of openapi.json", () => {
+describe.runIf(isChosen("schemathesis"))("requests that Schemathesis generates from openapi.json", () => {
   it(
-    "are answered as it says, and never by a server error",
+    "get documented responses, and never a server error",
     async () => {
       const file = join(dir, "openapi.json");
       writeFileSync(file, asSchemathesisReads(JSON.stringify(document)));
@@ -82,8 +82,8 @@ describe.runIf(isChosen("schemathesis"))("requests that Schemathesis makes of op
 });
 
 /**
- * What Schemathesis 4.32 misreads: a tuple of a response, of a draft that it is not, and a stream of events, each of which it
- * takes for the text. Both are checked by the service's own test of all answers.
+ * Adapts what Schemathesis 4.32 misreads: tuples of a response, as in another draft, and event streams, whose schema it
+ * applies to the whole text. The service's own test of all responses checks both.
  */
 function asSchemathesisReads(json: string): string {
   const pair = '"prefixItems":[{"type":"string"},{"type":"string"}],"items":false';

@@ -12,7 +12,7 @@ export interface Served {
 export interface PlayedProvider {
   /** Without a path: OpenAI's interface is below `/v1`, Anthropic's too. */
   readonly url: string;
-  /** What it has answered since it was last asked. */
+  /** Returns the responses since the previous call of this function. */
   takeServed(): readonly Served[];
   close(): Promise<void>;
 }

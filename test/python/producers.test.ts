@@ -31,7 +31,7 @@ afterAll(async () => {
 
 type Way = "alone" | "gateway";
 
-/** What a producer makes of what was served: what it never sends is missing on our side too (docs/clients.md). */
+/** Converts served usage to the usage that a producer sends (docs/clients.md). */
 type Sent = (served: Served) => Served;
 const all: Sent = (served) => served;
 const modelAsked: Sent = (served) => ({ ...served, model: served.model.replace("-2024-08-06", "") });
@@ -61,7 +61,7 @@ interface Program {
   readonly sends: Sent;
   /** Default: all. */
   readonly isSent?: (served: Served) => boolean;
-  /** What nothing ties to the gateway's record of it, so that it counts beside it. */
+  /** Usage without a completion id, which is counted in addition to the gateway's record. */
   readonly untied?: (served: Served) => boolean;
 }
 
@@ -156,7 +156,7 @@ const cases = programs
   .filter(({ environment }) => isChosen(environment))
   .flatMap((program) => program.ways.map((way) => ({ ...program, way })));
 
-describe("Python packages use and cost what the provider served", () => {
+describe("Python packages have the usage and costs of the provider", () => {
   it.each(cases)("$file, $way", async ({ file, environment, way, sends, isSent = () => true, untied }) => {
     const project = `acme/${file.replace(".py", "")}-${way}`;
     const ended = await runProgram(environment, file, way, project);

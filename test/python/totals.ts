@@ -6,7 +6,7 @@ import type { Served } from "./played-provider.ts";
 type Entry = Record<string, number | null>;
 export type Totals = Record<string, Entry>;
 
-/** What all roots of a project used and cost, by LLM. */
+/** Reads the usage and costs of all roots of a project, by LLM. */
 export async function totalsOf(test: TestApp, project_id: string): Promise<Totals> {
   const answer = await test.post("/trace/usage", {
     project_id,

@@ -62,7 +62,7 @@ describe(".ci/docker-faults", () => {
     });
   });
 
-  it("wipe removes the container and its volume, also of a server that is down", async () => {
+  it("wipe removes the container and its volume, also of a stopped server", async () => {
     const { code, calls } = await run(".ci/docker-faults", ["wipe", "1"], { fail: " kill " });
     expect(code).toBe(0);
     expect(calls.slice(1)).toEqual([
@@ -73,22 +73,22 @@ describe(".ci/docker-faults", () => {
     expect(Object.keys(base.volumes!)).toContain("clickhouse-1");
   });
 
-  it("start undoes a kill, when nothing is paused", async () => {
+  it("start reverts a kill, if nothing is paused", async () => {
     expect((await run(".ci/docker-faults", ["start", "2"], { fail: "unpause" })).code).toBe(0);
   });
 
-  it.each(["kill", "stop", "wipe", "start"])("%s fails when Docker does", async (fault) => {
+  it.each(["kill", "stop", "wipe", "start"])("%s fails if Docker fails", async (fault) => {
     const last = { kill: " kill ", stop: "pause", wipe: "volume", start: " up " }[fault]!;
     expect((await run(".ci/docker-faults", [fault, "1"], { fail: last })).code).toBe(7);
   });
 
-  it("refuses what it does not know", async () => {
+  it("rejects unknown arguments", async () => {
     expect(await run(".ci/docker-faults", ["drown", "1"])).toEqual({ code: 2, calls: [] });
   });
 });
 
 describe(".ci/docker-cluster", () => {
-  it("starts the servers, runs the suites on the ports that are published, and removes everything", async () => {
+  it("starts the servers, runs the suites on the published ports, and removes everything", async () => {
     const { code, calls } = await run(".ci/docker-cluster", []);
     expect(code).toBe(0);
     const ports = ["clickhouse-1", "clickhouse-2"].map(
@@ -114,11 +114,11 @@ describe(".ci/docker-cluster", () => {
     });
   });
 
-  it("refuses a shape that it does not know", async () => {
+  it("rejects an unknown layout", async () => {
     expect(await run(".ci/docker-cluster", [], { more: { SHAPE: "rings" } })).toEqual({ code: 2, calls: [] });
   });
 
-  it("runs the suites it is given; when they fail it shows the servers' logs, removes everything and fails", async () => {
+  it("runs the given suites; if they fail, it shows the servers' logs, removes everything and fails", async () => {
     const { code, calls } = await run(".ci/docker-cluster", ["replica-away"], { fail: "test:cluster" });
     expect(code).toBe(7);
     expect(calls[1]).toBe("npm run test:cluster -- replica-away");
@@ -128,7 +128,7 @@ describe(".ci/docker-cluster", () => {
     ]);
   });
 
-  it("changes servers that are there, with files that are there, and CI runs it", () => {
+  it("uses existing services and files, and CI runs it", () => {
     expect(Object.keys(base.services)).toEqual(expect.arrayContaining(Object.keys(override.services)));
     for (const volume of Object.values(override.services).flatMap((service) => service.volumes ?? []))
       expect(existsSync(join(ROOT, volume.split(":")[0]!)), volume).toBe(true);

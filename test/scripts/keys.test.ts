@@ -24,7 +24,7 @@ async function keys(args: readonly string[], environment: Readonly<Record<string
 }
 
 describe("npm run keys", () => {
-  it("makes nothing when there is nothing to list or to revoke", async () => {
+  it("creates nothing if there is nothing to list or to revoke", async () => {
     const none = join(dataDir, "none");
     expect(await keys(["list"], { DATA_DIR: none })).toMatchObject({
       code: 1,
@@ -33,7 +33,7 @@ describe("npm run keys", () => {
     expect(existsSync(none)).toBe(false);
   });
 
-  it("makes, lists and revokes keys without a running service", async () => {
+  it("creates, lists and revokes keys without a running service", async () => {
     const made = await keys([
       "create",
       "--name",
@@ -57,7 +57,7 @@ describe("npm run keys", () => {
     expect(await keys(["revoke", id])).toMatchObject({ code: 1, stderr: "No such key.\n" });
   });
 
-  it("asks the service when that has the data directory, whatever its port", async () => {
+  it("uses the running service if it has the data directory, on any port", async () => {
     const service = await startProcess({ DATA_DIR: dataDir });
     try {
       const made = await keys(["create", "--name", "live", "--scope", "read", "--project", "acme/a"]);
@@ -84,7 +84,7 @@ describe("npm run keys", () => {
     }
   });
 
-  it("says what is wrong with what was asked", async () => {
+  it("reports invalid arguments", async () => {
     expect(await keys(["create", "--name", "x", "--scope", "everything"])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/scopes\.0: .*\nprojects: Field required\n/),

@@ -12,7 +12,7 @@ const dir = mkdtempSync(join(tmpdir(), "sumtree-npm-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 describe("npm start", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("stops in order when npm gets %s", async (signal) => {
+  it.each(["SIGTERM", "SIGINT"] as const)("stops gracefully if npm receives %s", async (signal) => {
     const npm = spawn("npm", ["start"], {
       cwd: ROOT,
       env: { ...CHILD_ENVIRONMENT, HOME: dir, DATA_DIR: dir, PORT: "0" },

@@ -50,7 +50,7 @@ function sumtree(node: string, ...args: string[]) {
 }
 
 describe("the packed file", () => {
-  it("holds what it needs, and no tests, data or keys", () => {
+  it("contains the needed files, and no tests, data or keys", () => {
     const files = readdirSync(join(modules, "sumtree"), { recursive: true, encoding: "utf8" });
     for (const file of [
       "LICENSE",
@@ -68,7 +68,7 @@ describe("the packed file", () => {
     );
   });
 
-  it.each(nodes)("says its version and its usage, on %s", (node) => {
+  it.each(nodes)("prints its version and its usage, on %s", (node) => {
     expect(sumtree(node, "--version").stdout).toBe(`${manifest.version}\n`);
     expect(sumtree(node, "--help")).toMatchObject({
       status: 0,
@@ -80,7 +80,7 @@ describe("the packed file", () => {
     });
   });
 
-  it("holds every command of its usage", () => {
+  it("contains every command of its usage", () => {
     const { stdout } = sumtree(process.execPath, "--help");
     const commands = [...stdout.matchAll(/^ {2}sumtree ([a-z][a-z-]+)/gm)].map(([, name]) => name!);
     expect(commands.length).toBeGreaterThan(7);
@@ -88,7 +88,7 @@ describe("the packed file", () => {
       expect(existsSync(join(modules, "sumtree/dist/scripts", `${name}.js`)), name).toBe(true);
   });
 
-  it.each(nodes)("makes keys, starts, is ready and stops in order, on %s", async (node) => {
+  it.each(nodes)("creates keys, starts, is ready and stops gracefully, on %s", async (node) => {
     const made = sumtree(node, "keys", "create", "--name", "x", "--scope", "read", "--project", "*");
     expect(made).toMatchObject({ status: 0, stdout: expect.stringMatching(/^st_\w{12}_/) });
     const child = spawn(node, [BIN], {
@@ -108,7 +108,7 @@ describe("the packed file", () => {
     expect(await gone).toEqual([0, null]);
   });
 
-  it.runIf(oldNode !== undefined)("says what to do where only an old Node is", () => {
+  it.runIf(oldNode !== undefined)("prints a remedy with an old Node", () => {
     rmSync(join(modules, "node"));
     const said = sumtree(oldNode!, "start");
     expect([said.status, said.stderr]).toEqual([

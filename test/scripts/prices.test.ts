@@ -19,7 +19,7 @@ async function prices(args: readonly string[], environment: Readonly<Record<stri
 }
 
 describe("npm run prices", () => {
-  it("names the entry, its correction and the rates, and adds up a bill", async () => {
+  it("prints the entry, its correction and the rates, and computes a bill", async () => {
     const usage = '{"input_tokens": 1000, "output_tokens": 100}';
     const { code, stdout } = await prices([
       "explain",
@@ -36,7 +36,7 @@ describe("npm run prices", () => {
     expect(stdout).toMatch(/total +0\.000322\n$/);
   });
 
-  it("says which names it tried for a model that has no entry", async () => {
+  it("prints the names it tried for a model without an entry", async () => {
     expect((await prices(["explain", "openai/none-2026-01-01"])).stdout).toBe(
       "openai/none-2026-01-01: no entry. Its costs are null.\n" +
         "Tried: openai/none-2026-01-01, none-2026-01-01 at openai, none-2026-01-01, " +
@@ -49,14 +49,14 @@ describe("npm run prices", () => {
     [["explain", "gpt-4o", "--usage", "{"], "--usage: JSON"],
     [["explain", "gpt-4o", "--usage", "{}"], "--usage: has no count above 0"],
     [["explain", "gpt-4o", "--bogus"], "Unknown option '--bogus'"],
-  ])("refuses %j in a sentence", async (args, message) => {
+  ])("rejects %j with a reason", async (args, message) => {
     const { code, stderr } = await prices(args);
     expect(code).toBe(1);
     expect(stderr).toContain(message);
     expect(stderr).not.toContain("    at ");
   });
 
-  it("refuses a PRICES_FILE that is missing", async () => {
+  it("rejects a missing PRICES_FILE", async () => {
     const { code, stderr } = await prices(["explain", "gpt-4o"], { PRICES_FILE: "/does/not/exist.json" });
     expect({ code, stderr }).toEqual({ code: 1, stderr: "PRICES_FILE: cannot be read (ENOENT).\n" });
   });

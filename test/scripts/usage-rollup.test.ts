@@ -71,7 +71,7 @@ async function killMaterializer(moment: string): Promise<void> {
 /** Milliseconds after a write has begun, or before or after it; and which write. */
 const MOMENTS = ["before 1", "0 1", "2 1", "10 1", "after 1", "before 2", "0 2", "2 2", "10 2", "after 2"];
 
-/** What the service says of all hours. */
+/** Reads the usage of all hours from the service. */
 async function served(): Promise<unknown> {
   const engine = await openEmbedded(dataDir);
   const service = await startAppOn(engine, { settings: { DATA_DIR: dataDir } });
@@ -120,7 +120,7 @@ describe("npm run usage-rollup", () => {
     live = await served();
   }, 120_000);
 
-  it(`is right after each kill while it rebuilds, seed ${seed}`, { timeout: 300_000 }, async () => {
+  it(`is correct after each kill during a rebuild, seed ${seed}`, { timeout: 300_000 }, async () => {
     for (let kill = 0; kill < KILLS; kill++) {
       await killRebuild();
       expect(await served()).toEqual(live);
@@ -140,26 +140,22 @@ describe("npm run usage-rollup", () => {
     expect(await served()).toEqual(live);
   });
 
-  it(
-    "finds hours that say something else than their calls, and mends them",
-    { timeout: 120_000 },
-    async () => {
-      const places =
-        "project_id = 'acme/hours' AND (is_record, hour, first_hour = last_hour) IN ((1, 490900, 1), (1, 490901, 0))";
-      const change = `requests = requests + 1 WHERE ${places}`;
-      await inStore(`ALTER TABLE usage_rollup UPDATE ${change} SETTINGS mutations_sync = 2`);
-      expect(await rollup("check")).toMatchObject({
-        code: 1,
-        stdout:
-          "different: acme/hours 2026-01-01T04:00:00.000Z\ndifferent: acme/hours 2026-01-01T05:00:00.000Z\n" +
-          `${ALL_HOURS} hours materialized, 2 of them different; 0 aggregated at query time.\n`,
-      });
-      await rollup("rebuild");
-      expect(await rollup("check")).toMatchObject({ code: 0 });
-    },
-  );
+  it("finds hours that differ from their calls, and rebuilds them", { timeout: 120_000 }, async () => {
+    const places =
+      "project_id = 'acme/hours' AND (is_record, hour, first_hour = last_hour) IN ((1, 490900, 1), (1, 490901, 0))";
+    const change = `requests = requests + 1 WHERE ${places}`;
+    await inStore(`ALTER TABLE usage_rollup UPDATE ${change} SETTINGS mutations_sync = 2`);
+    expect(await rollup("check")).toMatchObject({
+      code: 1,
+      stdout:
+        "different: acme/hours 2026-01-01T04:00:00.000Z\ndifferent: acme/hours 2026-01-01T05:00:00.000Z\n" +
+        `${ALL_HOURS} hours materialized, 2 of them different; 0 aggregated at query time.\n`,
+    });
+    await rollup("rebuild");
+    expect(await rollup("check")).toMatchObject({ code: 0 });
+  });
 
-  it("is right after its own materializer was killed", { timeout: 600_000 }, async () => {
+  it("is correct after its materializer was killed", { timeout: 600_000 }, async () => {
     for (const moment of MOMENTS) {
       await killMaterializer(moment);
       expect(await served(), moment).toEqual(live);
@@ -170,7 +166,7 @@ describe("npm run usage-rollup", () => {
     }
   });
 
-  it("explains itself", async () => {
+  it("prints its usage", async () => {
     expect(await rollup("--help")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("npm run usage-rollup -- check"),

@@ -100,7 +100,7 @@ const faults: readonly Fault[] = [
 ];
 
 describe("secrets", () => {
-  it("of clients and our own never reach the upstream, a log or an answer, whatever happens", async () => {
+  it("of clients and our own never reach the upstream, a log or a response, for any failure", async () => {
     let answered = "";
     let arrived = "";
     let count = 0;
@@ -134,7 +134,7 @@ describe("secrets", () => {
     expect(answered).not.toContain("set-cookie");
   });
 
-  it("of clients are not stored with the requests that are recorded", async () => {
+  it("of clients are not stored with recorded requests", async () => {
     await until(async () => {
       const usage = await test.post("/trace/usage", { project_id: "acme/leaks" });
       return (

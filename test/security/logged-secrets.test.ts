@@ -76,7 +76,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe("at LOG_LEVEL=trace", () => {
-  it("no route logs a key, a header or a body, whatever its media type", async () => {
+  it("no route logs a key, a header or a body, for any media type", async () => {
     for (const { method, url } of routes) {
       for (const scheme of ["basic", "bearer"] as const) {
         for (const [type, payload] of bodies) {
@@ -109,7 +109,7 @@ function formsOf(secret: string): readonly string[] {
 
 const SECRETS = [client.text, ROOT_KEY, ...Object.values(OPERATOR)];
 const secret = fc.constantFrom(...SECRETS);
-/** Where a request can have a secret, by mistake or not. */
+/** Positions of a secret in a request, intended or not. */
 const PLACES: Readonly<
   Record<string, (text: string) => { url?: string; headers?: object; payload?: object }>
 > = {
@@ -137,7 +137,7 @@ const PLACES: Readonly<
 };
 
 describe("every line of the log", () => {
-  it("is free of secrets, whichever route is asked with them, and wherever they stand", async () => {
+  it("is free of secrets, for any route and any position of them", async () => {
     const anywhere = fc.record({
       route: fc.constantFrom(...routes),
       place: fc.constantFrom(...Object.keys(PLACES)),
@@ -160,7 +160,7 @@ describe("every line of the log", () => {
     );
   });
 
-  it("is free of secrets, and JSON, whatever is logged", () => {
+  it("is free of secrets, and JSON, for any log call", () => {
     const words = fc.tuple(fc.string(), secret, fc.string()).map((parts) => parts.join(""));
     const holding = fc.oneof(
       words,
@@ -187,7 +187,7 @@ describe("every line of the log", () => {
     );
   });
 
-  it("has no key and no credentials that nobody configured, either", () => {
+  it("has no unknown keys or credentials, either", () => {
     logged = "";
     const unknown = generateKey().text;
     logger.warn(

@@ -7,7 +7,7 @@ import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
 
 const MINE = ["mine-1", "mine-2"];
-/** Of the texts, in each place one of so many is tried in `npm test`. */
+/** Fraction of the texts that `npm test` tries at each position: 1 in STEP. */
 const STEP = isLong ? 1 : 12;
 const seed = chosenSeed();
 
@@ -197,7 +197,7 @@ const places: readonly [string, (text: string) => object][] = [
   ["a member of the filter", (text) => ({ filter: { [text]: ["x"] } })],
 ];
 
-describe("text that means something elsewhere", () => {
+describe("text with a meaning in SQL or regular expressions", () => {
   it.each(places.map(([name, place], index) => [name, place, index] as const))(
     "is only text as %s",
     async (_, place, index) => {
@@ -206,7 +206,7 @@ describe("text that means something elsewhere", () => {
     },
   );
 
-  it("is found again as the text it is", async () => {
+  it("is found as text", async () => {
     const batch = injections.map((text, index) => ({
       id: `i${index}`,
       trace_id: "t",
@@ -230,7 +230,7 @@ describe("text that means something elsewhere", () => {
     }
   });
 
-  it("leaves the tables as they were", async () => {
+  it("does not change the tables", async () => {
     const rows = await test.engine.rows<{ calls: number }>(
       sql`SELECT count() AS calls FROM calls FINAL WHERE project_id IN ('acme/mine', 'victim/theirs')`,
       { name: "test_count" },
@@ -246,12 +246,12 @@ describe("a query for another project's calls", () => {
     { $in: [{ $getField: "id" }, [{ $literal: "victim-1" }]] },
     { $not: [{ $eq: [{ $getField: "project_id" }, { $literal: "acme/mine" }] }] },
     { $eq: [{ $literal: 1 }, { $literal: 1 }] },
-  ])("answers with none of them: %j", async ($expr) => {
+  ])("returns none of them: %j", async ($expr) => {
     await expectHarmless({ query: { $expr } }, [200]);
   });
 
   it.each([{ trace_ids: ["trace-of-victim-1"] }, { call_ids: ["victim-1"] }])(
-    "answers with none of them: %j",
+    "returns none of them: %j",
     async (filter) => {
       const answer = await expectHarmless({ filter }, [200]);
       expect(answer.json()).toEqual({ call_usage: {}, unfinished_call_ids: [] });
@@ -259,7 +259,7 @@ describe("a query for another project's calls", () => {
   );
 });
 
-describe("what is too much", () => {
+describe("input above the limits", () => {
   const deep = (levels: number, open: string, innermost: string, close: string): string =>
     `{"project_id":"acme/mine","query":{"$expr":${open.repeat(levels)}${innermost}${close.repeat(levels)}}}`;
   const one = '{"$eq":[{"$literal":1},{"$literal":1}]}';
@@ -287,13 +287,13 @@ describe("what is too much", () => {
       "a field's name of 900,000 characters",
       deep(0, "", `{"$eq":[{"$getField":"${"a".repeat(900_000)}"},{"$literal":1}]}`, ""),
     ],
-  ])("is refused: %s", async (_, body) => {
+  ])("is rejected: %s", async (_, body) => {
     const answer = await test.post("/trace/usage", body);
     expect(answer.status, answer.text.slice(0, 300)).toBe(422);
     expect(answer.text.length).toBeLessThan(50_000);
   });
 
-  it("is refused with the limit it breaks: 10,001 members of a filter", async () => {
+  it("is rejected with the exceeded limit: 10,001 members of a filter", async () => {
     const answer = await ask({ filter: { svc_run_ids: Array.from({ length: 10_001 }, String) } });
     expect(answer.status).toBe(422);
     expect(answer.json()).toMatchObject({
@@ -301,7 +301,7 @@ describe("what is too much", () => {
     });
   });
 
-  it("takes the largest that is allowed: 10,000 members in every list, a literal of 900,000 characters", async () => {
+  it("is accepted at the limit: 10,000 members in every list, a literal of 900,000 characters", async () => {
     const list = Array.from({ length: 10_000 }, (_, n) => `v${n}:*`);
     await expectHarmless({ filter: { op_names: list, input_refs: list } }, [200]);
     const literal = { $literal: "é\"'\\".repeat(100_000) };

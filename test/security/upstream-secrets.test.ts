@@ -73,7 +73,7 @@ const escapes = {
 };
 const escape = fc.constantFrom(...(Object.keys(escapes) as (keyof typeof escapes)[]));
 
-/** Of base64, what is sure to be seen of the secret at its place. */
+/** Base64 of a secret, and the part that does not depend on the position. */
 interface Form {
   readonly written: string;
   readonly sure: string;
@@ -182,8 +182,8 @@ function play(response: ServerResponse, body: Buffer, cuts: readonly number[], c
   next();
 }
 
-describe(`the operator's key in an upstream's answer (seed ${seed})`, () => {
-  it("reaches no tenant and no recorded call, whatever its form, wherever the answer is cut", async () => {
+describe(`the operator's key in an upstream's response (seed ${seed})`, () => {
+  it("reaches no tenant and no recorded call, in any encoding and for any truncation", async () => {
     let calls = 0;
     const quoted = new Set<string>();
     const property = fc.asyncProperty(quotes, async (one) => {
@@ -220,7 +220,7 @@ describe(`the operator's key in an upstream's answer (seed ${seed})`, () => {
     expect([...quoted].filter((one) => text.includes(one))).toEqual([]);
   });
 
-  it("is hidden without a change of length, so that the length of the body holds", async () => {
+  it("is masked with the same length, so that Content-Length stays correct", async () => {
     const body = JSON.stringify({ choices: [], note: KEY });
     respond = (response) =>
       response
@@ -230,7 +230,7 @@ describe(`the operator's key in an upstream's answer (seed ${seed})`, () => {
     expect(JSON.parse(answer.body.toString())).toEqual({ choices: [], note: "*".repeat(KEY.length) });
   });
 
-  it("is hidden in a compressed error that is too large to be held", async () => {
+  it("is masked in a compressed error that is too large to buffer", async () => {
     const plain = Buffer.concat([Buffer.alloc(400_000, "x"), Buffer.from(KEY), Buffer.alloc(400_000, "y")]);
     const body = gzipSync(plain);
     respond = (response) =>
@@ -241,7 +241,7 @@ describe(`the operator's key in an upstream's answer (seed ${seed})`, () => {
   });
 });
 
-describe("with the paths that pass by default", () => {
+describe("with the paths relayed by default", () => {
   beforeAll(() => {
     respond = (response) => response.setHeader("content-type", "application/json").end("{}");
   });
@@ -317,7 +317,7 @@ describe("with the paths that pass by default", () => {
     "GET /v1/responses/r1;x",
     "GET /v1/Responses/r1",
     "GET /v1/responses/r1/input_items/i1",
-  ])("answers 404 to %s, and sends nothing", async (line) => {
+  ])("returns 404 for %s, and sends nothing", async (line) => {
     seen = [];
     const { status, body } = await ask(line, "", "connection: close");
     expect([status, seen]).toEqual([404, []]);
@@ -333,7 +333,7 @@ describe("with the paths that pass by default", () => {
     "GET /v1/responses",
     "GET /v1/messages",
     "GET /v1/messages/count_tokens",
-  ])("answers 405 to %s, and sends nothing", async (line) => {
+  ])("returns 405 for %s, and sends nothing", async (line) => {
     seen = [];
     expect([(await ask(line)).status, seen]).toEqual([405, []]);
   });
@@ -379,7 +379,7 @@ describe("with the paths that pass by default", () => {
   );
   const word = fc.constantFrom("files", "organization/admin_api_keys", "organization");
 
-  it(`lets no spelling of another path through (seed ${seed})`, async () => {
+  it(`relays no notation of another path (seed ${seed})`, async () => {
     const property = fc.asyncProperty(
       fc.constantFrom("GET", "POST", "DELETE", "PUT"),
       before,

@@ -26,7 +26,7 @@ function file(name: string, text: string): string {
 }
 
 describe("readConfig", () => {
-  it("takes a blank variable for one that is not set", () => {
+  it("treats a blank variable as unset", () => {
     expect(readConfig({ PORT: " ", ROOT_API_KEY: "\t", MAX_RSS_BYTES: "" })).toEqual(readConfig({}));
   });
 
@@ -49,14 +49,14 @@ describe("readConfig", () => {
     ["ROOT_API_KEY", "0123456789abcdef 0123456789abcdef"],
     ["CLICKHOUSE_INSERT_QUORUM", "most"],
     ["CHAT_UPSTREAM_URL", "https://user:%zz@host/v1"],
-  ])("names %s when it is %j", (name, value) => {
+  ])("names %s if it is %j", (name, value) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name}: must`)]);
   });
 
   it.each([
     [{ CLICKHOUSE_CLUSTER: "main" }, "CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL"],
     [{ CLICKHOUSE_URL: "http://127.0.0.1:1" }, "ROOT_API_KEY: must be set when CLICKHOUSE_URL is set"],
-  ])("says what %j lacks", (environment, said) => {
+  ])("names the missing settings of %j", (environment, said) => {
     expect(problemsOf(environment)).toEqual([expect.stringContaining(said)]);
   });
 
@@ -74,7 +74,7 @@ describe("readConfig", () => {
 });
 
 describe("an upstream", () => {
-  it("has a key or a user, not both, and neither is repeated", () => {
+  it("has a key or a user, not both, and errors contain neither", () => {
     const url = { TRAINING_UPSTREAM_URL: "https://user:secret@host/v1" };
     expect(readConfig(url)).toMatchObject(url);
     expect(problemsOf({ ...url, TRAINING_UPSTREAM_API_KEY: "secret" })).toEqual([
@@ -88,16 +88,16 @@ describe("an upstream", () => {
 
 describe("a setting from a file", () => {
   const key = "0123456789abcdef0123456789abcdef";
-  it("is its first line", () => {
+  it("is the first line of the file", () => {
     expect(readConfig({ ROOT_API_KEY_FILE: file("key", `${key}\nmore\n`) }).ROOT_API_KEY).toBe(key);
     expect(readConfig({ PORT_FILE: file("port", "8082\r\n") }).PORT).toBe(8082);
   });
-  it("is checked like any other, and not repeated", () => {
+  it("is validated like any other, and errors do not contain it", () => {
     expect(problemsOf({ ROOT_API_KEY_FILE: file("short", "tiny-secret") })).toEqual([
       "ROOT_API_KEY: must have at least 32 characters",
     ]);
   });
-  it("is missed when it is not there, is empty, or is set twice", () => {
+  it("is rejected if the file is missing or empty, or if the variable is set, too", () => {
     expect(problemsOf({ ROOT_API_KEY_FILE: join(dir, "none") })).toEqual([
       "ROOT_API_KEY_FILE: the file cannot be read (ENOENT)",
     ]);
@@ -111,7 +111,7 @@ describe("a setting from a file", () => {
 });
 
 describe("misspeltSettings", () => {
-  it("names what looks like a setting and is none", () => {
+  it("names misspelt settings", () => {
     const environment = { CLICKHOSE_URL: "x", CLICKHOUSE_USER: "x", LOGLEVEL: "x", PORTS: "1" };
     expect(misspeltSettings(environment)).toEqual([
       { variable: "CLICKHOSE_URL", nearest: "CLICKHOUSE_URL" },
@@ -120,7 +120,7 @@ describe("misspeltSettings", () => {
       { variable: "PORTS", nearest: "PORT" },
     ]);
   });
-  it("leaves settings and what everybody has alone", () => {
+  it("ignores settings and common variables", () => {
     const usual = ["PATH", "HOME", "HOSTNAME", "USER", "LANG", "TERM", "NODE_ENV", "TMPDIR"];
     const environment = Object.fromEntries(
       [...usual, "PORT", "ROOT_API_KEY_FILE"].map((name) => [name, "x"]),

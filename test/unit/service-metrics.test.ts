@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createServiceMetrics } from "../../src/service-metrics.ts";
 
 describe("models without a price", () => {
-  it("are told apart up to a hundred, whatever they are called", async () => {
+  it("are labelled separately up to a hundred, for any names", async () => {
     const registry = new Registry();
     const metrics = createServiceMetrics(registry);
     for (let model = 0; model < 250; model++) metrics.priceUnknown(`model-${model}-${"x".repeat(500)}\n"\\`);

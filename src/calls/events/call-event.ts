@@ -51,7 +51,7 @@ export interface CallEnd {
   /** Provider's completion id of this usage, '' for none. Default: read from `output`. */
   readonly completionId?: string | undefined;
   /** Default: the client. */
-  readonly reportedBy?: UsageSource;
+  readonly usageSource?: UsageSource;
 }
 
 /**

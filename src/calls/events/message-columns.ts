@@ -72,7 +72,7 @@ export const endMembers = {
   },
   // override the values derived from output and summary
   completionId: text("completion_id"),
-  reportedBy: (value: UsageSource | null, row: Written) => {
+  usageSource: (value: UsageSource | null, row: Written) => {
     row["usage_source"] = USAGE_SOURCES.indexOf(value ?? "client");
   },
 } satisfies Members;

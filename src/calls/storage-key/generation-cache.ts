@@ -3,29 +3,30 @@ import type { Project } from "../../shared/project.ts";
 
 interface Known {
   readonly generation: string;
-  /** Number of the read. */
-  readonly turn: number;
+  /** Sequence number of the read. */
+  readonly sequence: number;
 }
 
-/** Cache of project generations. Of two overlapping reads the one that began later wins, whichever ends first. */
+/** Cache of project generations. Of overlapping reads, the last one to begin wins, whichever ends first. */
 export class GenerationCache {
   readonly #known: LRUCache<Project, Known>;
-  #turns = 0;
+  #lastSequence = 0;
 
   constructor(maxProjects: number) {
     this.#known = new LRUCache({ max: maxProjects });
   }
 
-  /** Numbers a read that begins now. */
+  /** Returns the sequence number of a read that begins now. */
   begin(): number {
-    return ++this.#turns;
+    return ++this.#lastSequence;
   }
 
-  /** Stores the result of a read. */
-  put(turn: number, read: ReadonlyMap<Project, string>): void {
-    for (const [project, generation] of read) {
+  /** Stores the generations that a read returned. */
+  put(sequence: number, generations: ReadonlyMap<Project, string>): void {
+    for (const [project, generation] of generations) {
       const known = this.#known.get(project);
-      if (known === undefined || known.turn < turn) this.#known.set(project, { generation, turn });
+      if (known === undefined || known.sequence < sequence)
+        this.#known.set(project, { generation, sequence });
     }
   }
 

@@ -80,9 +80,9 @@ export function createStorageKeyLookup(engine: Engine): StorageKeyLookup {
       if (known.every(([, generation]) => generation !== undefined)) {
         return new Map(known.filter((one): one is [Project, string] => one[1] !== ""));
       }
-      const turn = generations.begin();
+      const sequence = generations.begin();
       const read = await readGenerations(engine, projects);
-      generations.put(turn, read);
+      generations.put(sequence, read);
       current.put(
         began,
         0,

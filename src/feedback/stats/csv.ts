@@ -4,7 +4,7 @@ import { outputKey, outputNames } from "./metrics.ts";
 import type { StatsPlan } from "./plan.ts";
 import type { Series } from "./series.ts";
 
-/** The response as CSV: a line for every bucket, with its count and a column for every number. Names have no special characters. */
+/** Serializes the response to CSV: a line per bucket, a column for its count and per number. Column names need no quotes. */
 export function printCsv(plan: StatsPlan, series: Series): string {
   const names = plan.metrics.flatMap((metric) =>
     outputNames(metric).map((name) => outputKey(name, metric.slug)),

@@ -11,7 +11,7 @@ export interface FeedbackRows {
   readonly triggerRef: string | null | undefined;
 }
 
-/** The FROM clause. Conditions on the key are safe, and cheap, before the versions of a row are merged. */
+/** Prints the FROM clause. All versions of a row share the sorting key, so conditions on it may precede the merge of versions. */
 export function feedbackOf({ project, window, feedbackType, triggerRef }: FeedbackRows): Sql {
   const conditions = [sql`deleted = 0`];
   if (feedbackType != null) conditions.push(sql`feedback_type = ${param("String", feedbackType)}`);
@@ -22,13 +22,13 @@ export function feedbackOf({ project, window, feedbackType, triggerRef }: Feedba
     WHERE ${join(conditions, " AND ")}`;
 }
 
-/** `…:*` is every version: the colon is part of the prefix, so that `name` does not match `name2:v1`. */
+/** Prints the condition; `…:*` matches every version. The prefix includes the colon, so that `name` does not match `name2:v1`. */
 function triggerCondition(triggerRef: string): Sql {
   if (!triggerRef.endsWith(":*")) return sql`trigger_ref = ${param("String", triggerRef)}`;
   return sql`startsWith(trigger_ref, ${param("String", triggerRef.slice(0, -1))})`;
 }
 
-/** Time range the store can hold; instants beyond have no rows. */
+/** Time range of the column; no rows are outside. */
 const FIRST_US = Date.UTC(1900, 0, 1) * 1000;
 const LAST_US = Date.UTC(2255, 0, 1) * 1000;
 

@@ -4,7 +4,7 @@ export type ValueType = (typeof VALUE_TYPES)[number];
 export const AGGREGATIONS = ["sum", "avg", "min", "max", "count", "count_true", "count_false"] as const;
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
-/** A metric as asked for. */
+/** A requested metric. */
 export interface MetricSpec {
   readonly json_path: string;
   readonly value_type: ValueType;
@@ -12,11 +12,11 @@ export interface MetricSpec {
   readonly percentiles: readonly number[];
 }
 
-/** The values of one type at one path, and what is computed of them. */
+/** A metric over the values of one type at one path. */
 export interface Metric {
   readonly path: string;
   readonly valueType: ValueType;
-  /** Its name in the response. */
+  /** Name in the response. */
   readonly slug: string;
   readonly aggregations: readonly Aggregation[];
   /** 0 to 100. */
@@ -36,25 +36,25 @@ export const allowedAggregations = {
   categorical: ["count"],
 } as const satisfies Record<ValueType, readonly Aggregation[]>;
 
-/** The names of a metric's numbers, in the order they are computed: `avg`, `p95`. Keys of the window statistics. */
+/** Returns the names of a metric's numbers, in the order of `StatsRow.outputs`: `avg`, `p95`. Keys of the window statistics. */
 export function outputNames(metric: Pick<Metric, "aggregations" | "percentiles">): readonly string[] {
   return [...metric.aggregations, ...metric.percentiles.map((percentile) => `p${percentile}`)];
 }
 
-/** The key of a number in a bucket: `avg_output_score`. */
+/** Returns the key of a number in a bucket: `avg_output_score`. */
 export function outputKey(name: string, slug: string): string {
   return `${name}_${slug}`;
 }
 
-/** The metrics of a request: specs of one path and type merged, each number once, every output key unique. */
+/** Plans the metrics of a request: merges those of one path and type, without duplicate numbers; output keys are unique. */
 export function planMetrics(specs: readonly MetricSpec[]): readonly Metric[] {
   const claimSlug = slugRegister();
   return [...Map.groupBy(specs, (spec) => `${spec.value_type} ${spec.json_path}`).values()].map((same) => {
     const { json_path: path, value_type: valueType } = same[0]!;
     const aggregations = new Set(same.flatMap(aggregationsOf));
     const percentiles = new Set(valueType === "numeric" ? same.flatMap((spec) => spec.percentiles) : []);
-    const wanted = { aggregations: [...aggregations], percentiles: [...percentiles] };
-    return { path, valueType, ...wanted, slug: claimSlug(path, outputNames(wanted)) };
+    const outputs = { aggregations: [...aggregations], percentiles: [...percentiles] };
+    return { path, valueType, ...outputs, slug: claimSlug(path, outputNames(outputs)) };
   });
 }
 
@@ -62,7 +62,7 @@ function aggregationsOf(spec: MetricSpec): readonly Aggregation[] {
   return spec.aggregations.length > 0 ? spec.aggregations : defaultAggregations[spec.value_type];
 }
 
-/** Assigns slugs in request order. Two types of one path share a slug as long as their keys differ. */
+/** Creates a function that assigns slugs in request order. Two types of one path share a slug if their keys differ. */
 function slugRegister(): (path: string, names: readonly string[]) => string {
   const pathBySlug = new Map<string, string>();
   const taken = new Set<string>();

@@ -8,7 +8,7 @@ export interface FoundPath {
   readonly value_type: ValueType;
 }
 
-/** `types` has a bit for each kind of value that was found. */
+/** A found path; `types` has a bit per value type: 1 number, 2 boolean, 4 string. */
 export interface PathRow {
   readonly path: string;
   readonly types: number;
@@ -20,7 +20,7 @@ const BOOLEAN = 2;
 const ROWS_PER_TRIGGER = 10;
 export const MAX_PATHS = 10_000;
 
-/** The paths in a sample of the newest feedback. Positions in arrays are left out. Yields `PathRow`s, one too many. */
+/** Prints the statement for the paths in a sample of the newest feedback, without array positions; at most `MAX_PATHS` + 1. */
 export function printPaths(rows: FeedbackRows, sampleLimit: number): Sql {
   return sql`SELECT found.1 AS path, groupBitOr(found.2) AS types
     FROM (
@@ -39,7 +39,7 @@ export function printPaths(rows: FeedbackRows, sampleLimit: number): Sql {
     GROUP BY path ORDER BY path LIMIT ${param("UInt32", MAX_PATHS + 1)}`;
 }
 
-/** Values of one kind make a metric of that kind; texts, and values of several kinds, a categorical one. */
+/** Chooses the metric type: numeric or boolean if all values are; else categorical. */
 export function toFoundPath({ path, types }: PathRow): FoundPath {
   const value_type = types === NUMBER ? "numeric" : types === BOOLEAN ? "boolean" : "categorical";
   return { json_path: path, value_type };

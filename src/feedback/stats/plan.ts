@@ -8,17 +8,17 @@ import type { StatsRequest } from "./schema.ts";
 import { printStatement } from "./statement.ts";
 import { rowsOf } from "./window.ts";
 
-/** Everything that is decided before querying the store. */
+/** Query plan: buckets, metrics and statement. */
 export interface StatsPlan {
   readonly window: TimeWindow;
   readonly timezone: string;
   readonly buckets: Buckets;
   readonly metrics: readonly Metric[];
-  /** Yields `StatsRow`s. Undefined for a window without buckets. */
+  /** Selects `StatsRow`s; `undefined` if the window has no buckets. */
   readonly statement: Sql | undefined;
 }
 
-/** Errors: validation, when the window ends before it starts or The response would be too large. */
+/** Plans a request. Errors: validation, if the window ends before it starts or the response would be too large. */
 export function planStats(project: Project, request: StatsRequest, nowMs: number): StatsPlan {
   const rows = rowsOf(project, request, nowMs);
   const { window, timezone, buckets } = bucketsOf(request, nowMs);
@@ -29,10 +29,10 @@ export function planStats(project: Project, request: StatsRequest, nowMs: number
   return { window, timezone, buckets, metrics, statement };
 }
 
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-/** The longest number, its separators and quotes. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+/** Bytes of the longest number, with separators and quotes. */
 const BYTES_PER_VALUE = 28;
-/** A timestamp and a count. */
+/** Bytes of a timestamp and a count. */
 const BYTES_PER_BUCKET = 60;
 
 function rejectLargeResponse(buckets: Buckets, metrics: readonly Metric[]): void {
@@ -41,7 +41,7 @@ function rejectLargeResponse(buckets: Buckets, metrics: readonly Metric[]): void
     for (const name of outputNames(metric)) bytes += outputKey(name, metric.slug).length + BYTES_PER_VALUE;
   }
   const count = buckets.startsUs.length;
-  if (bytes * count <= MAX_ANSWER_BYTES) return;
-  const msg = `The response would be too large: ${count} buckets of about ${bytes} bytes. Ask for fewer numbers or a larger granularity`;
+  if (bytes * count <= MAX_RESPONSE_BYTES) return;
+  const msg = `The response would be too large: ${count} buckets of about ${bytes} bytes. Request fewer numbers or a larger granularity`;
   throw invalid([{ loc: ["body", "metrics"], msg, type: "too_long" }]);
 }

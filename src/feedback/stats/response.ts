@@ -3,7 +3,7 @@ import { outputKey, outputNames, type Metric } from "./metrics.ts";
 import type { StatsPlan } from "./plan.ts";
 import type { Point, Series } from "./series.ts";
 
-/** The response's text. Written directly: it can have a million numbers under a few names. */
+/** Serializes the response, without objects in between: it can contain a million numbers. */
 export function printResponse(plan: StatsPlan, series: Series): string {
   const keys = plan.metrics.flatMap((metric) =>
     outputNames(metric).map((name) => `,"${outputKey(name, metric.slug)}":`),
@@ -24,7 +24,7 @@ export function printResponse(plan: StatsPlan, series: Series): string {
   ].join(",")}}`;
 }
 
-/** Metrics that share a slug share an object. */
+/** Serializes the window's numbers; metrics that share a slug share an object. */
 function printWindow(metrics: readonly Metric[], window: Point): string {
   const bySlug = new Map<string, string[]>();
   let output = 0;

@@ -1,7 +1,7 @@
 import { routeSchemas } from "../../http/openapi/route-text.ts";
 import { pathsRequestSchema, pathsResponseSchema, statsResponseSchema } from "./schema.ts";
 
-/** The routes by their operation ids. */
+/** Route schemas by operation id. */
 export const schemas = routeSchemas({
   feedbackStats: {
     summary: "Aggregate feedback over local-time buckets and over the window",

@@ -24,7 +24,7 @@ export interface FeedbackStatsDeps {
 
 const basicOnly = { schemes: ["basic"], scope: "read" } as const satisfies Access;
 
-/** Statistics of feedback over time, and the paths that have any. */
+/** Registers the routes for statistics of feedback over time, and for the paths they can use. */
 export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackStatsDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
 

@@ -6,7 +6,7 @@ import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../../query/fields/json-path.
 import { AGGREGATIONS, allowedAggregations, VALUE_TYPES } from "./metrics.ts";
 import { feedbackWindowFields } from "./window.ts";
 
-/** Limits of one request. */
+/** Limits per request. */
 export interface StatsLimits {
   readonly maxMetrics: number;
   readonly maxPercentiles: number;
@@ -23,7 +23,7 @@ const jsonPath = z
         : segments.includes("")
           ? "A path cannot have an empty segment"
           : segments.length > MAX_PATH_SEGMENTS
-            ? `A path has at most ${MAX_PATH_SEGMENTS} segments`
+            ? `A path may have at most ${MAX_PATH_SEGMENTS} segments`
             : undefined;
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
   });
@@ -52,13 +52,13 @@ function metric({ maxMetrics, maxPercentiles }: StatsLimits) {
         context.addIssue({
           code: "custom",
           path: ["aggregations", index],
-          message: `A ${value_type} metric can be asked for ${allowed.join(", ")} only`,
+          message: `A ${value_type} metric supports only ${allowed.join(", ")}`,
         });
       });
     });
 }
 
-/** `POST /feedback/stats`. Members that are not known are ignored. */
+/** `POST /feedback/stats`. Unknown members are ignored. */
 export function statsRequest(limits: StatsLimits) {
   const body = z.object({
     ...feedbackWindowFields,
@@ -81,7 +81,7 @@ export const pathsRequestSchema = z
       .min(1)
       .max(5000)
       .default(2000)
-      .describe("The number of feedbacks in the sample"),
+      .describe("The number of feedback entries in the sample"),
   })
   .check(startBeforeEnd)
   .meta({ id: "FeedbackPayloadSchemaReq" });
@@ -90,21 +90,22 @@ const foundPath = z
   .object({ json_path: z.string(), value_type: z.enum(VALUE_TYPES) })
   .meta({ id: "FeedbackPath" });
 export const pathsResponseSchema = z
-  .object({ paths: z.array(foundPath).describe("Sorted by their paths") })
+  .object({ paths: z.array(foundPath).describe("Sorted by path") })
   .meta({ id: "FeedbackPayloadSchemaRes" });
 
 const bucket = z
   .object({
-    timestamp: isoInstant.describe("Where the bucket begins"),
+    timestamp: isoInstant.describe("The start of the bucket"),
     count: z.int().min(0),
   })
   .catchall(z.number().nullable())
   .meta({
     id: "FeedbackBucket",
-    description: "`count` feedbacks, and a number per metric and aggregation: `avg_output_score`",
+    description:
+      "`count` is the number of feedback entries; each other member is an aggregation of a metric: `avg_output_score`",
   });
 
-/** Described, not used: the text is written by hand. */
+/** OpenAPI only: the route serializes its response itself. */
 export const statsResponseSchema = z
   .object({
     start: isoInstant,

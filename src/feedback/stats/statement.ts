@@ -3,18 +3,18 @@ import { assertNever } from "../../shared/assert-never.ts";
 import { feedbackOf, type FeedbackRows } from "./feedback-rows.ts";
 import type { Aggregation, Metric } from "./metrics.ts";
 
-/** One bucket that has rows, or all of them together. */
+/** Result row: a bucket that has feedback, or the whole window. */
 export interface StatsRow {
   readonly is_window: 0 | 1;
   readonly start_us: number;
   readonly row_count: number;
-  /** One per output, metric by metric. Null where there is nothing to aggregate, or the result is not finite. */
+  /** One per output, metric by metric. Null without values to aggregate, or if the result is not finite. */
   readonly outputs: readonly (number | null)[];
 }
 
 /**
- * Buckets and window in one statement, so that both show the same rows. The window's row comes of merging the
- * buckets' states and is missing when there are no rows.
+ * Prints the statement for buckets and window: one statement, so that both cover the same rows. The window's row merges
+ * the states of the buckets and is missing if there are no rows.
  */
 export function printStatement(
   rows: FeedbackRows,
@@ -34,7 +34,7 @@ function valueName(index: number): Sql {
   return trusted(`value_${index}`);
 }
 
-/** The value of a row: a number, 0 or 1 of a boolean, 1 for any scalar of a categorical metric; else NULL. */
+/** Prints the value of a row: a number, 0 or 1 for a boolean, 1 for any scalar of a categorical metric; else NULL. */
 function valueOf({ valueType, path }: Metric): Sql {
   const at = param("String", path);
   switch (valueType) {

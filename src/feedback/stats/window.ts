@@ -4,17 +4,20 @@ import { projectId } from "../../http/schemas/fields.ts";
 import type { Project } from "../../shared/project.ts";
 import type { FeedbackRows } from "./feedback-rows.ts";
 
-/** Request fields that select feedback of a project. */
+/** Request fields that select feedback. */
 export const feedbackWindowFields = {
   project_id: projectId,
   ...windowFields,
   feedback_type: z.string().nullish(),
-  trigger_ref: z.string().nullish().describe("Exact, or ending in `:*` for every version"),
+  trigger_ref: z
+    .string()
+    .nullish()
+    .describe("An exact reference, or one that ends in `:*` for every version"),
 };
 
 type WindowRequest = z.output<z.ZodObject<typeof feedbackWindowFields>>;
 
-/** The feedback a request is about, an omitted end frozen at now. Errors: validation, when it ends before it starts. */
+/** Returns the selected rows; an omitted end is now. Errors: validation, if the window ends before it starts. */
 export function rowsOf(project: Project, request: WindowRequest, nowMs: number): FeedbackRows {
   const { feedback_type: feedbackType, trigger_ref: triggerRef } = request;
   return { project, window: windowOf(request, nowMs), feedbackType, triggerRef };

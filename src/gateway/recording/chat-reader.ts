@@ -1,5 +1,6 @@
 import { isJsonObject } from "../../shared/json.ts";
 import type { ResponseReader } from "../apis/model-api.ts";
+import { textOf } from "../apis/text-of.ts";
 import { UNRECORDED } from "../stream/capture-rules.ts";
 import { ChoiceTracker, indexOfChoice } from "../stream/choice-tracker.ts";
 import type { StreamEvent } from "../stream/stream-event.ts";
@@ -15,8 +16,8 @@ type Members = Map<string, CapturedValue>;
 interface Choice {
   readonly facts: Members;
   message: Members;
-  /** Received as a complete message. */
-  isWhole: boolean;
+  /** True if received as a complete message. */
+  isComplete: boolean;
   /** Legacy completion: `text` instead of `message`. */
   isText: boolean;
   writtenBytes: number;
@@ -29,7 +30,7 @@ const FORMS = new Map([["chat.completion.chunk", "chat.completion"]]);
 /** Members handled separately. */
 const OF_RESPONSE = new Set([...UNRECORDED, "id", "model", "service_tier", "object", "choices", "usage"]);
 const OF_CHOICE = new Set([...UNRECORDED, "index", "delta", "message", "text"]);
-const INSTEAD_OF_CONTENT = ["tool_calls", "function_call", "refusal", "audio"] as const;
+const OTHER_CONTENT = ["tool_calls", "function_call", "refusal", "audio"] as const;
 
 /** Reads one chat completion, from stream events or one body. Memory: the captured content, at most 1 MiB. */
 export class ChatReader implements ResponseReader {
@@ -48,7 +49,7 @@ export class ChatReader implements ResponseReader {
   #form: string | undefined;
   #textBytes = 0;
   #hasEvents = false;
-  #isOver = false;
+  #hasEnded = false;
 
   constructor(options: { capturesText: boolean }) {
     this.#capturesText = options.capturesText;
@@ -76,12 +77,12 @@ export class ChatReader implements ResponseReader {
   }
 
   get isIncomplete(): boolean {
-    return this.#hasEvents && !this.#isOver && !this.#ends.all;
+    return this.#hasEvents && !this.#hasEnded && !this.#ends.all;
   }
 
   read(event: StreamEvent): void {
     const { kind, chunk, isBody, isUnsent } = event;
-    this.#isOver ||= isBody || kind === "done" || kind === "error" || kind === "flat_error";
+    this.#hasEnded ||= isBody || kind === "done" || kind === "error" || kind === "flat_error";
     if (!isUnsent) this.#countDropped(event);
     if (chunk === undefined) return;
     this.#hasEvents = true;
@@ -115,7 +116,7 @@ export class ChatReader implements ResponseReader {
     if (!this.#capturesText || !this.hasResponse) return Object.keys(named).length === 0 ? null : named;
     const choices = [...this.#choices]
       .toSorted(([a], [b]) => a - b)
-      .map(([index, one]) => toChoice(index, one));
+      .map(([index, choice]) => toChoice(index, choice));
     const usage = this.#usage.reported;
     return {
       ...named,
@@ -171,41 +172,37 @@ export class ChatReader implements ResponseReader {
     this.#textBytes += bytes - choice.writtenBytes;
     choice.writtenBytes = bytes;
     if (!this.#capturesText || (this.#budget.isTruncated && choice.message.size > 0)) return;
-    choice.isWhole = true;
+    choice.isComplete = true;
     this.#budget.refund(bytesOf(choice.message));
-    const kept = capture(message, this.#budget);
-    choice.message = kept instanceof Map ? kept : new Map<string, CapturedValue>();
+    const captured = capture(message, this.#budget);
+    choice.message = captured instanceof Map ? captured : new Map<string, CapturedValue>();
   }
 
   #choiceAt(index: number): Choice | undefined {
     const known = this.#choices.get(index);
     if (known !== undefined || this.#choices.size >= MAX_CHOICES) return known;
-    const fresh: Choice = {
+    const added: Choice = {
       facts: new Map(),
       message: new Map(),
-      isWhole: false,
+      isComplete: false,
       isText: false,
       writtenBytes: 0,
     };
-    this.#choices.set(index, fresh);
-    return fresh;
+    this.#choices.set(index, added);
+    return added;
   }
 }
 
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function toChoice(index: number, { facts, message, isWhole, isText }: Choice): Json {
-  const said = toJson(message) as Json;
-  if (isText) return { index, ...said, finish_reason: null, ...(toJson(facts) as Json) };
-  const calls = Array.isArray(said["tool_calls"]) ? { tool_calls: inOrder(said["tool_calls"]) } : {};
-  // streams begin with empty content, whatever follows
-  const isSaidElse = INSTEAD_OF_CONTENT.some((name) => said[name] != null);
-  const content = !isWhole && said["content"] === "" && isSaidElse ? { content: null } : {};
+function toChoice(index: number, { facts, message, isComplete, isText }: Choice): Json {
+  const members = toJson(message) as Json;
+  if (isText) return { index, ...members, finish_reason: null, ...(toJson(facts) as Json) };
+  const calls = Array.isArray(members["tool_calls"]) ? { tool_calls: inOrder(members["tool_calls"]) } : {};
+  // streams begin with empty content, even if they contain something else
+  const hasOther = OTHER_CONTENT.some((name) => members[name] != null);
+  const content = !isComplete && members["content"] === "" && hasOther ? { content: null } : {};
   return {
     index,
-    message: { role: "assistant", content: null, ...said, ...calls, ...content },
+    message: { role: "assistant", content: null, ...members, ...calls, ...content },
     finish_reason: null,
     ...(toJson(facts) as Json),
   };

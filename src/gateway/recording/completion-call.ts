@@ -30,7 +30,7 @@ export function completionEvent(completion: RecordedCompletion): CallEvent {
       id: callId,
       output,
       ...(completion.endedAtMs === null ? {} : { endedAt: completion.endedAtMs * 1000, summary, exception }),
-      reportedBy: attributes.sumtree.usage === "estimated" ? "estimate" : "gateway",
+      usageSource: attributes.sumtree.usage === "estimated" ? "estimate" : "gateway",
     },
   );
 }
@@ -39,6 +39,6 @@ export function completionEvent(completion: RecordedCompletion): CallEvent {
 export function endOfResponse(completion: RecordedCompletion): CallEvent {
   const { callId: id, endedAtMs, output, summary, exception, attributes } = completion;
   const endedAt = (endedAtMs ?? completion.startedAtMs) * 1000;
-  const event = endEvent({ id, endedAt, output, summary, exception, reportedBy: "gateway" });
+  const event = endEvent({ id, endedAt, output, summary, exception, usageSource: "gateway" });
   return { ...event, columns: { ...event.columns, ...columnsOf(startMembers, { attributes }) } };
 }

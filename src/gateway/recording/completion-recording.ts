@@ -54,7 +54,7 @@ export class CompletionRecording implements RelayObserver {
   #encoding: string | undefined;
   #tap: ResponseTap | undefined;
   /** The response is a redirect or an error, whatever its status. */
-  #isRefusal = false;
+  #isRejected = false;
   #upstreamRequestId: string | undefined;
   #status: number | undefined;
   #exception: string | null = null;
@@ -85,7 +85,7 @@ export class CompletionRecording implements RelayObserver {
     this.#firstByteMs = this.#elapsedMs();
     this.#encoding = headers["content-encoding"];
     this.#upstreamRequestId = [headers["request-id"], headers["x-request-id"]].flat()[0];
-    this.#isRefusal = status >= 300;
+    this.#isRejected = status >= 300;
     if (status >= 300 && status < 400) this.#exception = `The upstream redirected the request (${status}).`;
   }
 
@@ -128,7 +128,7 @@ export class CompletionRecording implements RelayObserver {
 
   #read(event: StreamEvent): void {
     this.#reader.read(event);
-    if (event.kind === "error" || event.kind === "flat_error") this.#isRefusal = true;
+    if (event.kind === "error" || event.kind === "flat_error") this.#isRejected = true;
     this.#exception ??= event.error ?? null;
     if (this.#reader.response !== undefined) this.#trackResponse(this.#reader.response);
   }
@@ -231,11 +231,11 @@ export class CompletionRecording implements RelayObserver {
     const counted = this.#reader.usage({ isComplete, promptBytes });
     if (counted.basis !== "none") return counted;
     // only the size of an unreadable response is known
-    const isRead = this.#reader.hasResponse || this.#isRefusal;
-    const said = isRead ? this.#reader.textBytes : (this.#tap?.bytes ?? 0);
-    if (outcome === "error" && said === 0) return { basis: "nothing" };
+    const isRead = this.#reader.hasResponse || this.#isRejected;
+    const receivedBytes = isRead ? this.#reader.textBytes : (this.#tap?.bytes ?? 0);
+    if (outcome === "error" && receivedBytes === 0) return { basis: "nothing" };
     const prompt = estimateTokens(promptBytes);
-    const completion = estimateTokens(said);
+    const completion = estimateTokens(receivedBytes);
     return {
       basis: "estimated",
       usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import { isRefusal } from "../../calls/write/is-refusal.ts";
+import { isPermanentError } from "../../calls/write/is-permanent-error.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -210,7 +210,7 @@ export class Recorder {
       const result = results[index]!;
       if (result.status === "fulfilled") return false;
       const isOld = clock.now() - one.queuedAtMs >= MAX_REJECTED_MS;
-      if (!isOld || !isRefusal(result.reason)) return true;
+      if (!isOld || !isPermanentError(result.reason)) return true;
       // the inputs or output may be the cause
       if (one.isBare) return false;
       [one.completion, one.isBare] = [withoutContent(one.completion), true];

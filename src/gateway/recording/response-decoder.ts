@@ -1,22 +1,23 @@
 import type { Transform } from "node:stream";
 import zlib, { constants } from "node:zlib";
+import { isZlib } from "../decompress-body.ts";
 
-/** Decompression stops with more queued input, because it must not slow the response down. */
+/** Limit of queued input in bytes. Decompression stops above it, because it must not delay the response. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
-/** Streaming decompressor of a response copy. Decodes broken and cut responses as far as possible. */
+/** Streaming decompressor of a response copy. Decodes malformed and truncated responses as far as possible. */
 export interface ResponseDecoder {
   write(chunk: Buffer): void;
   /** Resolves when all decompressed bytes have been emitted; `undefined` if they already were. */
   end(): Promise<void> | undefined;
-  /** Some input could not be decompressed. */
+  /** True if some input could not be decompressed. */
   readonly failed: boolean;
   /** Emits noop until `resume`. */
   pause(): void;
   resume(): void;
 }
 
-/** Decompressors by encoding; each emits everything before a cut. */
+/** Decompressors by encoding; each decodes truncated input up to its end. */
 const decompressors: ReadonlyMap<string, (first: Buffer) => Transform> = new Map([
   ["gzip", () => zlib.createGunzip({ finishFlush: constants.Z_SYNC_FLUSH })],
   ["x-gzip", () => zlib.createGunzip({ finishFlush: constants.Z_SYNC_FLUSH })],
@@ -28,10 +29,10 @@ const decompressors: ReadonlyMap<string, (first: Buffer) => Transform> = new Map
     : []),
 ]);
 
-/** Opens zlib or raw deflate: some servers omit the zlib header. */
+/** Opens zlib or raw deflate. */
 function inflater(first: Buffer): Transform {
   const options = { finishFlush: constants.Z_SYNC_FLUSH };
-  return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate(options) : zlib.createInflateRaw(options);
+  return isZlib(first) ? zlib.createInflate(options) : zlib.createInflateRaw(options);
 }
 
 /** Opens a decoder that passes plain bytes to `onData`; `undefined` for an unknown encoding. */

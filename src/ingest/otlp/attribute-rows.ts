@@ -1,5 +1,5 @@
 /**
- * Attributes with the same meaning. The first present one of a row wins; they are never added.
+ * Attributes with the same meaning. The first present one of a row wins; their values are never added.
  *
  * In this order: the official GenAI conventions, today's names before older ones; OpenLLMetry, OpenInference, the Vercel AI SDK
  * (7 back to 4), and names that one producer uses. Sources: @opentelemetry/semantic-conventions 1.45,
@@ -106,7 +106,7 @@ export const UNITS = {
   ],
 } as const;
 
-/** Provider by name; the server by address. */
+/** Provider by name, or server by address. */
 export const PROVIDER = [
   "gen_ai.provider.name",
   "gen_ai.system",
@@ -116,12 +116,12 @@ export const PROVIDER = [
 ] as const;
 export const SERVER = ["server.address", "gen_ai.openai.api_base", "llm.api_base", "net.peer.name"] as const;
 
-/** The model that responded. */
-export const ANSWERED = ["gen_ai.response.model", "ai.response.model"] as const;
+/** Response model. */
+export const RESPONSE_MODEL = ["gen_ai.response.model", "ai.response.model"] as const;
 
-/** The same, else the requested one. */
+/** Response model, else the requested model. */
 export const MODEL = [
-  ...ANSWERED,
+  ...RESPONSE_MODEL,
   "gen_ai.request.model",
   "llm.model_name",
   "embedding.model_name",
@@ -159,7 +159,7 @@ export const IS_TURN = "wandb.is_turn";
 /** Id and trace of the Weave SDK's call in which the span began. */
 export const WEAVE_CALL = ["weave.parent_call.id", "weave.parent_call.trace_id"] as const;
 
-/** Spans that never call a model themselves: the usage they report is not their own. */
+/** Spans that never call a model themselves: they report the usage of other spans. */
 export const NO_REQUESTS: readonly { readonly attribute: string; readonly values: ReadonlySet<string> }[] = [
   { attribute: "gen_ai.operation.name", values: new Set(["invoke_agent", "create_agent"]) },
   {
@@ -178,9 +178,9 @@ export const NO_REQUESTS: readonly { readonly attribute: string; readonly values
 
 export interface PayloadRow {
   readonly attribute: string;
-  /** Its member of `inputs`. If that is taken, the row stays among the attributes. */
+  /** Member of `inputs` that receives the value. If it is set already, the attribute stays an attribute. */
   readonly as: string;
-  /** An object becomes the inputs themselves. */
+  /** Merges the members of an object into `inputs`. */
   readonly spread?: true;
 }
 
@@ -219,7 +219,7 @@ export const OUTPUT = [
   "ai.toolCall.result",
 ] as const;
 
-/** Events whose attributes are those of their span. */
+/** Events whose attributes count as attributes of their span. */
 export const PAYLOAD_EVENTS: ReadonlySet<string> = new Set([
   "gen_ai.client.inference.operation.details",
   "gen_ai.content.prompt",

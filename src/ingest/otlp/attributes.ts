@@ -9,26 +9,26 @@ export function readAttributes(attributes: readonly KeyValue[]): Attributes {
   return new Map(attributes.map(({ key, value }) => [key, plainValue(value)]));
 }
 
-/** A value as JSON: bytes as base64, integers exact. The decoder limits its depth. */
+/** Converts a value to JSON: bytes to base64, integers exactly. The decoder limits its depth. */
 function plainValue(value: AnyValue | undefined): unknown {
-  const one = value?.value;
-  switch (one?.case) {
+  const sent = value?.value;
+  switch (sent?.case) {
     case "stringValue":
     case "boolValue":
     case "doubleValue":
-      return one.value;
+      return sent.value;
     case "intValue":
-      return parseJson(String(one.value));
+      return parseJson(String(sent.value));
     case "bytesValue":
-      return Buffer.from(one.value).toString("base64");
+      return Buffer.from(sent.value).toString("base64");
     case "arrayValue":
-      return one.value.values.map(plainValue);
+      return sent.value.values.map(plainValue);
     case "kvlistValue":
-      return Object.fromEntries(one.value.values.map(({ key, value: inner }) => [key, plainValue(inner)]));
+      return Object.fromEntries(sent.value.values.map(({ key, value: inner }) => [key, plainValue(inner)]));
     case undefined:
       return null;
     default:
-      return assertNever(one);
+      return assertNever(sent);
   }
 }
 

@@ -26,7 +26,7 @@ const request = z.object({
   ),
 });
 
-/** The spans of a request in OTLP's JSON. Errors: validation, if it is malformed; payload_too_large. */
+/** Reads the spans of an OTLP/JSON request. Errors: validation, if it is malformed; payload_too_large. */
 export function spansOfJson(body: unknown): readonly SentSpan[] {
   const parsed = request.safeParse(body, { reportInput: true });
   if (!parsed.success) throw invalid(toIssues(parsed.error.issues, "body"));
@@ -38,7 +38,7 @@ export function spansOfJson(body: unknown): readonly SentSpan[] {
       for (const span of sent) {
         spans.push(
           typeof origin === "string"
-            ? { origin: NOWHERE, decode: () => origin }
+            ? { origin: NO_ORIGIN, decode: () => origin }
             : { origin, decode: () => decodeSpan(span) },
         );
       }
@@ -48,7 +48,7 @@ export function spansOfJson(body: unknown): readonly SentSpan[] {
 }
 
 const UNREADABLE_ORIGIN = "a resource or scope cannot be decoded";
-const NOWHERE: SpanOrigin = { resource: new Map(), nestedResource: {}, scopeName: "", scopeVersion: "" };
+const NO_ORIGIN: SpanOrigin = { resource: new Map(), nestedResource: {}, scopeName: "", scopeVersion: "" };
 const options = { ignoreUnknownFields: true };
 
 function readOrigin(resource: unknown, scope: unknown): SpanOrigin | string {

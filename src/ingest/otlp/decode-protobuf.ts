@@ -10,7 +10,7 @@ import type { OtelSpan, SentSpan } from "./span.ts";
 
 const options = { readUnknownFields: false };
 
-/** The spans of an encoded request. Errors: bad_request, if it is malformed; payload_too_large. */
+/** Reads the spans of an OTLP/protobuf request. Errors: bad_request, if it is malformed; payload_too_large. */
 export function spansOfProtobuf(body: Uint8Array): readonly SentSpan[] {
   return decodeRequest(body).resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const attributes = readAttributes(resource?.attributes ?? []);

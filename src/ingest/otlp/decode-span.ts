@@ -2,7 +2,7 @@ import { readAttributes } from "./attributes.ts";
 import type { Span } from "./otlp_pb.ts";
 import type { OtelSpan } from "./span.ts";
 
-/** Attributes, events, links and nested values of one span. */
+/** Limit of attributes, events, links and nested values of one span. */
 export const MAX_SPAN_ITEMS = 50_000;
 export const TOO_LARGE = `a span has more than ${MAX_SPAN_ITEMS} attributes, events and nested values`;
 export const UNREADABLE = "a span cannot be decoded";

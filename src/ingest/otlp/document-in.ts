@@ -1,7 +1,7 @@
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { isJsonObject } from "../../shared/json.ts";
 
-/** The JSON object in an attribute, as text or as a value. */
+/** Parses an attribute's value, text or JSON, to an object; `undefined` if it is none. */
 export function documentIn(value: unknown): Readonly<Record<string, unknown>> | undefined {
   const document = typeof value === "string" ? parseOrUndefined(value) : value;
   return isJsonObject(document) ? document : undefined;

@@ -2,7 +2,7 @@ import { isJsonObject } from "../../shared/json.ts";
 import { documentIn } from "./document-in.ts";
 import type { Attributes } from "./attributes.ts";
 
-/** The model that answered, in the result of a LangChain model: a list of generations, or the message itself. */
+/** Finds the response model in a LangChain result: a list of generations, or the message itself. */
 export function modelOfGeneration(attributes: Attributes): string | undefined {
   const document = documentIn(attributes.get("gen_ai.completion"));
   if (document === undefined) return undefined;

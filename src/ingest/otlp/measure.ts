@@ -35,7 +35,7 @@ function countIn(desc: DescMessage, counting: Counting, end: number): number {
     }
     const length = reader.uint32();
     const itemEnd = reader.pos + length;
-    if (itemEnd > end) throw new RangeError("an item is longer than what holds it");
+    if (itemEnd > end) throw new RangeError("an item is longer than its message");
     count += 1;
     if (field.message !== undefined) {
       count += countIn(field.message, { reader, limit: limit - count, depth: depth + 1 }, itemEnd);

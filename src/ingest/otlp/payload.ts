@@ -4,7 +4,7 @@ import type { Attributes } from "./attributes.ts";
 import { unflatten } from "./unflatten.ts";
 
 export interface Payload {
-  /** Undefined if there are none; so is `output`. */
+  /** `undefined` if the span has none; likewise `output`. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
   readonly output: unknown;
   /** The remaining attributes. */
@@ -15,32 +15,32 @@ export interface Payload {
 export function extractPayload(attributes: Attributes): Payload {
   const rest = new Map(attributes);
   const lists = keysOfLists(attributes);
-  const take = (key: string): unknown => {
-    if (rest.has(key)) return readText(takeKey(rest, key));
+  const extract = (key: string): unknown => {
+    if (rest.has(key)) return readText(removeKey(rest, key));
     const keys = lists.get(key);
     return keys === undefined ? undefined : listOf(key, keys, rest);
   };
 
   const inputs: Record<string, unknown> = {};
   for (const { attribute, as, spread } of INPUTS) {
-    const value = Object.hasOwn(inputs, as) ? undefined : take(attribute);
+    const value = Object.hasOwn(inputs, as) ? undefined : extract(attribute);
     if (value === undefined) continue;
     if (spread === true && isJsonObject(value)) Object.assign(inputs, { ...value, ...inputs });
     else inputs[as] = value;
   }
-  const output = takeFirst(rest, take);
+  const output = extractOutput(rest, extract);
   return { inputs: Object.keys(inputs).length === 0 ? undefined : inputs, output, rest };
 }
 
-function takeFirst(attributes: Attributes, take: (key: string) => unknown): unknown {
+function extractOutput(attributes: Attributes, extract: (key: string) => unknown): unknown {
   for (const key of OUTPUT) {
-    const value = attributes.get(key) === "" ? undefined : take(key);
+    const value = attributes.get(key) === "" ? undefined : extract(key);
     if (value !== undefined) return value;
   }
   return undefined;
 }
 
-function takeKey(attributes: Map<string, unknown>, key: string): unknown {
+function removeKey(attributes: Map<string, unknown>, key: string): unknown {
   const value = attributes.get(key);
   attributes.delete(key);
   return value;
@@ -54,7 +54,7 @@ function keysOfLists(attributes: Attributes): ReadonlyMap<string | undefined, re
 }
 
 function listOf(key: string, keys: readonly string[], attributes: Map<string, unknown>): unknown {
-  const items = keys.map((one) => [`list${one.slice(key.length)}`, takeKey(attributes, one)] as const);
+  const items = keys.map((one) => [`list${one.slice(key.length)}`, removeKey(attributes, one)] as const);
   return unflatten(items)["list"];
 }
 
@@ -62,7 +62,7 @@ function readText(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
   try {
     const parsed = parseJson(value);
-    // it becomes a part of `inputs`
+    // it is stored one level deeper, in `inputs`
     return isTooDeep([parsed]) ? value : parsed;
   } catch {
     return value;

@@ -16,26 +16,26 @@ export interface Profile {
   /** As in docs/clients.md, which has the same table. */
   readonly producer: string;
   readonly scope: RegExp;
-  /** Tells apart the versions of one scope that differ. */
+  /** Scope versions of this profile, if they differ. */
   readonly version?: RegExp;
-  /** Tells apart producers whose scope is anybody's. */
+  /** Span names of this profile, if its scope name is not unique. */
   readonly spans?: RegExp;
   /** Spans whose input tokens exclude cached ones, against the conventions. */
-  readonly excludesCache?: Fact;
-  /** Spans whose output tokens exclude thoughts, which only the total includes. */
-  readonly thoughtsInTotal?: Fact;
-  /** Spans whose usage is their own whatever the spans below them report. All others include it. */
-  readonly addsUp?: Fact;
-  /** Spans that ask no model, besides those that `NO_REQUESTS` names: their usage is that of others. */
-  readonly asksNone?: Fact;
-  /** Attributes with the provider's own usage as JSON, which is more exact than the counts beside it. */
+  readonly excludesCache?: SpanSubset;
+  /** Spans whose output tokens exclude reasoning, which only the total includes. */
+  readonly reasoningInTotal?: SpanSubset;
+  /** Spans whose usage excludes that of their descendants. All others include it. */
+  readonly excludesDescendants?: SpanSubset;
+  /** Spans that call no model, besides `NO_REQUESTS`: they report the usage of other spans. */
+  readonly callsNoModel?: SpanSubset;
+  /** Attributes with the provider's own usage as JSON, which is more exact than the span's counts. */
   readonly raw?: readonly string[];
   /** Attribute with the provider's response, if neither the output nor a common attribute. */
   readonly response?: {
     readonly in: string;
     readonly read: (attributes: Attributes) => FoundResponse | undefined;
   };
-  /** Names of attributes that only this producer uses, and those of the conventions. */
+  /** Attributes that only this producer uses, mapped to those of the conventions. */
   readonly names?: Readonly<Record<string, string>>;
   /** Attribute with the response model, if not one of `MODEL`. */
   readonly model?: { readonly in: string; readonly read: (attributes: Attributes) => string | undefined };
@@ -44,30 +44,30 @@ export interface Profile {
   readonly user?: readonly string[];
 }
 
-/** A fact about a producer's spans, in words for people and for the service. */
-interface Fact {
+/** A subset of a producer's spans: a description for docs/clients.md, and its predicate. */
+interface SpanSubset {
   readonly which: string;
   readonly is: (attributes: Attributes) => boolean;
 }
 
-const ALWAYS: Fact = { which: "all", is: () => true };
+const ALWAYS: SpanSubset = { which: "all", is: () => true };
 const textIn = (attributes: Attributes, key: string): string => textOf(attributes.get(key)) ?? "";
 
 const isModelRun = (attributes: Attributes): boolean =>
   ["", "llm"].includes(textIn(attributes, "langsmith.span.kind"));
 
-/** The operation of the AI SDK that is one request. */
-function asksModel(attributes: Attributes): boolean {
+/** True for an AI SDK operation that is one model request. */
+function callsModel(attributes: Attributes): boolean {
   return /\.do(?:Generate|Stream|Embed)$/.test(textIn(attributes, "ai.operationId"));
 }
 
-/** Mirascope names a model with its provider and its API: `openai/gpt-4o:completions`. */
+/** Reads the model name from Mirascope's form with provider and API: `openai/gpt-4o:completions`. */
 function modelOfMirascope(attributes: Attributes): string | undefined {
   const named = attributes.get("mirascope.response.model_id") ?? attributes.get("gen_ai.response.model");
   return textOf(named)?.replace(/^[a-z-]+\/(.+?)(?::(?:completions|responses))?$/, "$1");
 }
 
-/** The first profile that fits a span is its own. */
+/** Producer profiles; the first match wins. */
 export const PROFILES: readonly Profile[] = [
   {
     producer: "Claude Code, Agent SDK",
@@ -83,11 +83,11 @@ export const PROFILES: readonly Profile[] = [
     },
   },
   {
-    // up to version 5 it passes on the counts of Anthropic and Bedrock; from 6 on it adds cached tokens, and reports the parts.
-    // The tools of a streamed completion run below its span, and may ask models themselves
+    // up to version 5 it passes on the counts of Anthropic and Bedrock; from 6 on it adds cached tokens and reports both.
+    // Tools of a streamed completion run in child spans and may call models themselves
     producer: "Vercel AI SDK",
     scope: /^(?:ai|gen_ai)$/,
-    addsUp: { which: "`doGenerate`, `doStream`, `doEmbed`", is: asksModel },
+    excludesDescendants: { which: "`doGenerate`, `doStream`, `doEmbed`", is: callsModel },
     excludesCache: {
       which: "Anthropic's and Bedrock's without `ai.usage.inputTokenDetails.noCacheTokens`",
       is: (attributes) =>
@@ -96,12 +96,12 @@ export const PROFILES: readonly Profile[] = [
     },
   },
   {
-    // a streamed completion is put into the span that is active (langsmith.json); a chain repeats what it returns
-    // (python/langsmith-chain.json), with details that are no JSON
+    // a streamed completion becomes a child of the active span (langsmith.json); a chain repeats the usage it returns
+    // (python/langsmith-chain.json), with details that are not JSON
     producer: "LangSmith",
     scope: /^langsmith$/,
-    addsUp: { which: "of kind `llm`, or of none", is: isModelRun },
-    asksNone: { which: "of another kind than `llm`", is: (attributes) => !isModelRun(attributes) },
+    excludesDescendants: { which: "of kind `llm`, or of none", is: isModelRun },
+    callsNoModel: { which: "of another kind than `llm`", is: (attributes) => !isModelRun(attributes) },
     raw: ["langsmith.metadata.usage_metadata"],
     model: { in: "LangChain's response in `gen_ai.completion`", read: modelOfGeneration },
     session: ["langsmith.metadata.session_id", "langsmith.metadata.thread_id"],
@@ -115,7 +115,7 @@ export const PROFILES: readonly Profile[] = [
   {
     producer: "OpenLLMetry, Gemini",
     scope: /^opentelemetry\.instrumentation\.google_generativeai$/,
-    thoughtsInTotal: ALWAYS,
+    reasoningInTotal: ALWAYS,
   },
   {
     producer: "OpenTelemetry, Bedrock by botocore",
@@ -181,7 +181,7 @@ export function profileOf({ name, scopeName, scopeVersion }: SpanOfProducer): Pr
  * a second instrumentation the same completion. A recorded trace proves each exception.
  */
 export function inclusiveOf(span: SpanOfProducer): Inclusive {
-  return factsOf(span).addsUp?.is(span.attributes) === true ? false : "in_total";
+  return factsOf(span).excludesDescendants?.is(span.attributes) === true ? false : "in_total";
 }
 
 /** True if a span's prompt count excludes cached tokens. */
@@ -189,13 +189,13 @@ export function excludesCache(span: SpanOfProducer): boolean {
   return factsOf(span).excludesCache?.is(span.attributes) === true;
 }
 
-/** The usage attributes, with names that only one producer uses translated to those of the conventions. */
+/** Returns the attributes, with names that only this producer uses mapped to those of the conventions. */
 export function usageAttributes(span: SpanOfProducer): Attributes {
   const { names } = factsOf(span);
   const { attributes } = span;
   if (names === undefined) return attributes;
-  const renamed = Object.entries(names).flatMap(([own, known]) =>
-    attributes.has(own) && !attributes.has(known) ? [[known, attributes.get(own)] as const] : [],
+  const renamed = Object.entries(names).flatMap(([sentAs, known]) =>
+    attributes.has(sentAs) && !attributes.has(known) ? [[known, attributes.get(sentAs)] as const] : [],
   );
   return new Map([...attributes, ...renamed]);
 }

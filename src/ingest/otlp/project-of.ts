@@ -5,10 +5,7 @@ import { invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 
-/**
- * The project of a resource's spans, named by the resource or else by the request. Errors: validation, if neither names
- * one; forbidden.
- */
+/** Resolves the project of spans from their resource, else from the request. Errors: validation, if both lack it; forbidden. */
 export function projectOf(resource: Attributes, headers: IncomingHttpHeaders, grant: Grant): Project {
   const named = namedBy(resource);
   if (named !== undefined) return grant.project(named, ["body", "resource"]);

@@ -1,15 +1,15 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { isJsonObject, stringifyJson } from "../../shared/json.ts";
 
-/** More objects and lists than one message may have. */
+/** Thrown if a message has too many objects and lists. */
 export class TooManyItems extends Error {}
 
 const IDS: ReadonlySet<string> = new Set(["traceId", "spanId", "parentSpanId"]);
 
 /**
  * Converts OTLP's JSON to protobuf's: ids from hex to base64, and long numbers to text, to keep their digits. Half a surrogate
- * pair, as texts that were cut end with, becomes U+FFFD.
- * Errors: `TooManyItems`. The value must not be too deep. Source: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
+ * pair, as at the end of truncated text, becomes U+FFFD. The value must not be too deep. Errors: `TooManyItems`.
+ * Source: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
  */
 export function toProtobufJson(value: unknown, maxItems: number): JsonValue {
   let items = 0;
@@ -26,7 +26,7 @@ export function toProtobufJson(value: unknown, maxItems: number): JsonValue {
   const member = (key: string, child: unknown): [string, JsonValue] => {
     if (IDS.has(key))
       return [key, typeof child === "string" ? Buffer.from(child, "hex").toString("base64") : ""];
-    // JavaScript exporters write every whole number as an integer
+    // JavaScript exporters send every whole number as an integer
     if (key === "intValue" && typeof child === "number" && !Number.isSafeInteger(child))
       return ["doubleValue", child];
     return [key, convert(child)];
@@ -34,7 +34,7 @@ export function toProtobufJson(value: unknown, maxItems: number): JsonValue {
   return convert(value);
 }
 
-/** An exact integer as text; null stays. */
+/** Converts an exact integer to text; keeps null. */
 function stringifyNumber(node: object | null): JsonValue {
   return node === null ? null : stringifyJson(node);
 }

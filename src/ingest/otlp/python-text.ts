@@ -1,6 +1,6 @@
-/** Deeper text is not read. */
+/** Maximum nesting; deeper text is not parsed. */
 const MAX_DEPTH = 64;
-/** Longer text is not read: no response of a model is. */
+/** Maximum length in characters, beyond any model response. */
 const MAX_CHARS = 4 * 1024 * 1024;
 
 const SPACE = /\s*/y;
@@ -14,8 +14,8 @@ const CLOSING: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}"
 class Unreadable extends Error {}
 
 /**
- * What Python's `repr` wrote, as JSON has it: `ChatCompletion(id='a', usage=None)` becomes `{id: "a", usage: null}`. Escapes in
- * strings stay as they are. Undefined for what is no such text, or is cut off. Cost: linear in the text.
+ * Parses Python's `repr` to JSON: `ChatCompletion(id='a', usage=None)` becomes `{id: "a", usage: null}`. Keeps escapes in
+ * strings. Returns `undefined` for other or truncated text. Cost: O(length).
  */
 export function readPythonText(text: string): unknown {
   if (text.length > MAX_CHARS) return undefined;
@@ -56,7 +56,7 @@ class PythonReader {
     return this.#named(depth);
   }
 
-  /** `None`, `True`, a name, or `Name(member=value, …)`. */
+  /** Parses `None`, `True`, a name, or `Name(member=value, …)`. */
   #named(depth: number): unknown {
     const word = this.#match(WORD)?.[0];
     if (word === undefined) throw new Unreadable();
@@ -65,22 +65,22 @@ class PythonReader {
     return word === "True" || word === "False" ? word === "True" : word;
   }
 
-  /** Items with names, of a dictionary or a call, are an object; others are a list. */
+  /** Parses items to an object if they are named, as in a dictionary or a call; else to a list. */
   #items(opening: string, depth: number): unknown {
     const closing = CLOSING[opening]!;
     const list: unknown[] = [];
     const members: [string, unknown][] = [];
     this.#at++;
-    while (!this.#takes(closing)) {
+    while (!this.#consumes(closing)) {
       const item = this.value(depth + 1);
-      if (this.#takes(opening === "{" ? ":" : "=")) members.push([String(item), this.value(depth + 1)]);
+      if (this.#consumes(opening === "{" ? ":" : "=")) members.push([String(item), this.value(depth + 1)]);
       else list.push(item);
-      if (!this.#takes(",") && this.#text[this.#at] !== closing) throw new Unreadable();
+      if (!this.#consumes(",") && this.#text[this.#at] !== closing) throw new Unreadable();
     }
     return members.length > 0 ? Object.fromEntries(members) : list;
   }
 
-  #takes(character: string): boolean {
+  #consumes(character: string): boolean {
     this.#match(SPACE);
     if (this.#text[this.#at] !== character) return false;
     this.#at++;

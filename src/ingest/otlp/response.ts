@@ -7,7 +7,7 @@ const MAX_REASONS = 5;
 /** Rejected span counts by reason. */
 export type Rejections = ReadonlyMap<string, number>;
 
-/** OTLP's response, empty if all spans are stored. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response */
+/** Builds OTLP's response, empty if all spans are stored. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response */
 export function exportResponse(rejections: Rejections, encoding: "protobuf" | "json"): Buffer | object {
   const rejected = [...rejections.values()].reduce((sum, count) => sum + count, 0);
   const response = create(

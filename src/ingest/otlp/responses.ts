@@ -6,14 +6,14 @@ import { readPythonText } from "./python-text.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Facts of a provider's response, in its own terms. */
+/** A provider's response, with usage as the provider names it. */
 export interface FoundResponse {
   readonly usage: Json;
   readonly model: string | null;
   readonly id: string | null;
 }
 
-/** A response in the text that Python prints, somewhere in the JSON of an output. */
+/** Finds a response that Python printed as text into the JSON of `output.value`. */
 export function responseInPythonText(attributes: Attributes): FoundResponse | undefined {
   const output = documentIn(attributes.get("output.value"));
   const texts = [output?.["raw"], ...listOf(output?.["replies"])];
@@ -26,7 +26,7 @@ export function responseInPythonText(attributes: Attributes): FoundResponse | un
 
 const RAW = "response.raw.";
 
-/** A response whose members have become attributes of an event: `response.raw.usage.prompt_tokens`. What it left open is `null`, as text. */
+/** Rebuilds a response from its members, sent as attributes: `response.raw.usage.prompt_tokens`. Unset members are the text `null`. */
 export function responseInMembers(attributes: Attributes): FoundResponse | undefined {
   const members = [...attributes].flatMap(([key, value]) =>
     key.startsWith(RAW) && value !== "null" ? [[key.slice(RAW.length), value] as const] : [],
@@ -34,7 +34,7 @@ export function responseInMembers(attributes: Attributes): FoundResponse | undef
   return members.length === 0 ? undefined : responseIn(unflatten(members));
 }
 
-/** The outermost object with a usage. The text that it was read from bounds the depth. */
+/** Finds the outermost object with a usage. The parser of the value limits its depth. */
 function responseIn(value: unknown): FoundResponse | undefined {
   if (isJsonObject(value)) {
     const { usage, model, id } = value;

@@ -30,7 +30,7 @@ const paths = [
   },
 ];
 
-/** Traces of OpenTelemetry exporters, OTLP over HTTP. 2xx means durable. */
+/** Registers the OTLP/HTTP routes for traces. 2xx means durable. */
 export async function otlpRoutes(
   app: FastifyInstance,
   { writer, bodyLimitBytes: bodyLimit }: OtlpDeps,
@@ -39,7 +39,7 @@ export async function otlpRoutes(
     [PROTOBUF, "application/protobuf"],
     (request: FastifyRequest, payload: RequestPayload) => app.bodies.read(request, payload),
   );
-  app.addHook("onRequest", takeKeyHeader);
+  app.addHook("onRequest", readKeyHeader);
 
   const options = {
     config: { access: ingestAccess, largeBodies: true, tag: "otel" },
@@ -63,7 +63,7 @@ export async function otlpRoutes(
 }
 
 /** Exporters configured for Weave send their key in a separate header. */
-async function takeKeyHeader(request: FastifyRequest): Promise<void> {
+async function readKeyHeader(request: FastifyRequest): Promise<void> {
   const key = request.headers["wandb-api-key"];
   if (request.headers.authorization === undefined && typeof key === "string") {
     request.headers.authorization = `Bearer ${key}`;

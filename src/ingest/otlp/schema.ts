@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Describes the body only: the decoders check it more thoroughly. */
+/** OpenAPI only: the decoders validate the body. */
 export const exportReq = z
   .looseObject({
     resourceSpans: z.array(z.looseObject({ scopeSpans: z.array(z.looseObject({})).optional() })).optional(),
@@ -12,7 +12,7 @@ export const exportRes = z
     partialSuccess: z
       .object({
         rejectedSpans: z.string().describe("The number of rejected spans: a 64-bit integer, as text"),
-        errorMessage: z.string().describe("Why"),
+        errorMessage: z.string().describe("Up to 5 reasons, with span counts"),
       })
       .optional()
       .describe("Only if spans were rejected"),

@@ -9,8 +9,8 @@ import { documentIn } from "./document-in.ts";
 const TIER = /(?:^|\.)response\.service_tier$/;
 
 /**
- * Who served a span's model, and at which tier. The host takes precedence over the name, because many instrumentations
- * report every OpenAI-compatible server as `openai`.
+ * Resolves the provider and the service tier of a span. The host takes precedence over the name, because many
+ * instrumentations report every OpenAI-compatible server as `openai`.
  */
 export function serviceOfSpan(attributes: Attributes): Service | undefined {
   const hosts = SERVER.map((key) => hostOf(textOf(attributes.get(key))));

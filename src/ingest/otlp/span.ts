@@ -38,9 +38,9 @@ export interface SpanOrigin {
   readonly scopeVersion: string;
 }
 
-/** A span that is decoded on demand, so that a broken one does not reject the others. */
+/** A span decoded on demand, so that a malformed one does not reject the others. */
 export interface SentSpan {
   readonly origin: SpanOrigin;
-  /** The span, or why it cannot be read. */
+  /** Returns the span, or the reason why it is rejected. */
   readonly decode: () => OtelSpan | string;
 }

@@ -8,20 +8,20 @@ import type { Attributes } from "./attributes.ts";
 import type { SentSpan } from "./span.ts";
 import { toCallEvent } from "./to-call-event.ts";
 
-/** Spans read before the event loop runs other work. */
+/** Spans decoded before the event loop runs other work. */
 const SPANS_PER_TURN = 200;
 
 /** Sender of spans. */
 export interface Sender {
   /** Resolves the project of a resource. */
   readonly projectOf: (resource: Attributes) => Project;
-  /** The id of the key they are sent with. */
+  /** The id of the API key. */
   readonly apiKey: string;
 }
 
 /**
- * Stores spans as calls; resolves when they are durable, with the reasons for rejected ones. Errors: those of
- * `projectOf`, if no span has a valid project; `StorageError`.
+ * Stores spans as calls; resolves when they are durable, with the reasons for rejected ones. Errors: those of `projectOf`,
+ * if no span has a valid project; `StorageError`.
  */
 export async function storeSpans(
   spans: readonly SentSpan[],
@@ -40,8 +40,8 @@ export async function storeSpans(
     else if (!(destination instanceof AppError)) destination.events.push(event);
   }
   const found = [...destinations.values()];
-  const [refusal] = found.filter((one) => one instanceof AppError);
-  if (refusal !== undefined && found.every((one) => one instanceof AppError)) throw refusal;
+  const [rejection] = found.filter((one) => one instanceof AppError);
+  if (rejection !== undefined && found.every((one) => one instanceof AppError)) throw rejection;
   const written = found.flatMap((one) =>
     one instanceof AppError ? [] : writer.write(one.project, one.events),
   );

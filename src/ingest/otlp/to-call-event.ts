@@ -34,8 +34,8 @@ const MAX_NAME_LENGTH = 1000;
 const MAX_ID_LENGTH = 512;
 
 /**
- * A span as a call, with id, trace and parent in lower-case hex. `apiKey`: the id of the key that sent it. Errors: the reason
- * why it cannot be stored.
+ * Converts a span to a call event; ids are lower-case hex. `apiKey`: id of the API key that sent it. Returns the reason, as
+ * text, if the span is rejected.
  */
 export function toCallEvent(span: OtelSpan, origin: SpanOrigin, apiKey: string): CallEvent | string {
   if (!TRACE_ID.test(span.traceId) || !SPAN_ID.test(span.spanId))
@@ -59,7 +59,7 @@ export function toCallEvent(span: OtelSpan, origin: SpanOrigin, apiKey: string):
     ...nested,
     otel: {
       ...(nested["otel"] as object | undefined),
-      ...besideAttributes(span, origin),
+      ...otelMembers(span, origin),
       ...(reported !== undefined && { usage_basis: reported.reading.basis }),
     },
   };
@@ -72,23 +72,24 @@ export function toCallEvent(span: OtelSpan, origin: SpanOrigin, apiKey: string):
   const responseId = firstText(attributes, COMPLETION_ID) ?? reported?.responseId ?? null;
   const completionId = storedId(responseId) || completionIdOf(output);
   // leave absent members undefined: an earlier message may have set them
-  const part = completeEvent(start, {
+  const event = completeEvent(start, {
     id: span.spanId,
     endedAt,
     output,
     summary: usage === undefined ? undefined : { usage },
-    usage: usage === undefined ? undefined : readUsage({ usage }, output).map((used) => servedBy(used, sent)),
+    usage:
+      usage === undefined ? undefined : readUsage({ usage }, output).map((used) => withServiceOf(used, sent)),
     exception: exceptionOf(span),
     completionId: completionId || (usage === undefined ? undefined : ""),
   });
-  return { ...part, reading: reported?.reading };
+  return { ...event, reading: reported?.reading };
 }
 
-/** The provider that the span names takes precedence over the one in its output. */
-function servedBy(used: Usage, { attributes }: SpanOfProducer): Usage {
-  const said = serviceOfSpan(attributes);
-  if (said === undefined) return used;
-  return { ...used, service: serviceOf(said.provider, [said.tier || (used.service?.tier ?? "")]) };
+/** Sets the provider and tier of usage; those of the span take precedence over those in its output. */
+function withServiceOf(used: Usage, { attributes }: SpanOfProducer): Usage {
+  const service = serviceOfSpan(attributes);
+  if (service === undefined) return used;
+  return { ...used, service: serviceOf(service.provider, [service.tier || (used.service?.tier ?? "")]) };
 }
 
 function toStart(
@@ -115,7 +116,7 @@ function toStart(
   };
 }
 
-/** The Weave SDK's call in which a span began. The SDK notes it on the spans of its process, which are traces of their own. */
+/** Reads the Weave call in which a span began. The Weave SDK sets it on the spans of its process, whose traces differ. */
 function weaveCallOf(attributes: Attributes): { readonly id: string; readonly traceId: string } | undefined {
   const [id, traceId] = WEAVE_CALL.map((name) => textOf(attributes.get(name)));
   if (!isCallId(id) || !isCallId(traceId)) return undefined;
@@ -130,7 +131,7 @@ function toMicros(nanos: bigint): EpochMicros | undefined {
   return nanos === 0n ? undefined : fromUnixNanos(nanos);
 }
 
-/** The span's own attributes, then those of events that carry its payload. */
+/** Merges the attributes of payload events into the span's, which take precedence. */
 function withPayloadEvents(span: OtelSpan): Attributes {
   const carriers = span.events.filter((event) => PAYLOAD_EVENTS.has(event.name));
   if (carriers.length === 0) return span.attributes;
@@ -150,8 +151,8 @@ function exceptionText(attributes: Attributes): string | undefined {
   return parts.length === 0 ? undefined : parts.join(": ");
 }
 
-/** A span's members besides its attributes, stored as `attributes.otel`. */
-function besideAttributes(span: OtelSpan, origin: SpanOrigin): object {
+/** Builds `attributes.otel`: the members of a span besides its attributes. */
+function otelMembers(span: OtelSpan, origin: SpanOrigin): object {
   return {
     kind: KINDS[span.kind] ?? "unspecified",
     status: STATUS_CODES[span.status.code] ?? "unset",

@@ -1,4 +1,4 @@
-/** Keys are split at most this often. */
+/** Maximum segments of a split key. */
 const MAX_SEGMENTS = 32;
 
 type Branch = Map<string, unknown>;
@@ -10,21 +10,21 @@ type Branch = Map<string, unknown>;
  */
 export function unflatten(attributes: Iterable<readonly [string, unknown]>): Record<string, unknown> {
   const root: Branch = new Map();
-  // put a key before the longer ones that begin with it, in any order of arrival
+  // insert a key before the longer ones that begin with it
   const sorted = [...attributes].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  for (const [key, value] of sorted) place(root, key, value);
+  for (const [key, value] of sorted) insertAt(root, key, value);
   return toObject(root);
 }
 
-function place(root: Branch, key: string, value: unknown): void {
+function insertAt(root: Branch, key: string, value: unknown): void {
   const parents = key.split(".", MAX_SEGMENTS).slice(0, -1);
   let branch = root;
   let at = 0;
   for (const segment of parents) {
-    const below = branch.get(segment) ?? new Map<string, unknown>();
-    if (!(below instanceof Map)) break;
-    branch.set(segment, below);
-    branch = below as Branch;
+    const child = branch.get(segment) ?? new Map<string, unknown>();
+    if (!(child instanceof Map)) break;
+    branch.set(segment, child);
+    branch = child as Branch;
     at += segment.length + 1;
   }
   branch.set(key.slice(at), value);
@@ -38,5 +38,5 @@ function toValue(node: unknown): unknown {
 }
 
 function toObject(branch: Branch): Record<string, unknown> {
-  return Object.fromEntries(Array.from(branch, ([key, below]) => [key, toValue(below)]));
+  return Object.fromEntries(Array.from(branch, ([key, child]) => [key, toValue(child)]));
 }

@@ -23,7 +23,7 @@ const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document
   { attribute: "ai.response.providerMetadata", read: providerMetadata },
 ];
 
-/** The tokens that JSON documents in a span's attributes report. */
+/** Reads token counts from JSON documents in a span's attributes. */
 export function countsInDocuments(attributes: Attributes): Counts {
   let found: Counts = {};
   for (const { attribute, read } of DOCUMENTS) {
@@ -33,7 +33,7 @@ export function countsInDocuments(attributes: Attributes): Counts {
   return found;
 }
 
-/** The tokens of a provider's own usage in one of these attributes, in its words; undefined without any. */
+/** Reads the token counts of a provider's own usage from the first attribute that has some; else `undefined`. */
 export function countsInUsage(attributes: Attributes, names: readonly string[]): Counts | undefined {
   for (const name of names) {
     const document = documentIn(attributes.get(name));
@@ -43,7 +43,7 @@ export function countsInUsage(attributes: Attributes, names: readonly string[]):
   return undefined;
 }
 
-/** The tokens of a provider's own usage; undefined without any. Prompt tokens include cached ones. */
+/** Reads the token counts of a provider's own usage; `undefined` if it has none. Prompt tokens include cached ones. */
 export function countsOfUsage(document: Json): Counts | undefined {
   const used = readEntry(document);
   if (isNothing(used)) return undefined;
@@ -58,7 +58,7 @@ export function countsOfUsage(document: Json): Counts | undefined {
   };
 }
 
-interface Found {
+interface RawCounts {
   readonly prompt?: unknown;
   readonly completion?: unknown;
   readonly total?: unknown;
@@ -67,7 +67,7 @@ interface Found {
   readonly reasoning?: unknown;
 }
 
-function counts({ prompt, completion, total, cacheRead, cacheWrite, reasoning }: Found): Counts {
+function counts({ prompt, completion, total, cacheRead, cacheWrite, reasoning }: RawCounts): Counts {
   return {
     ...(prompt != null && { prompt_tokens: toCount(prompt) }),
     ...(completion != null && { completion_tokens: toCount(completion) }),
@@ -78,7 +78,7 @@ function counts({ prompt, completion, total, cacheRead, cacheWrite, reasoning }:
   };
 }
 
-/** The same details as in LangChain's usage. */
+/** Reads input details, which have the form of LangChain's usage. */
 function langSmithInput(details: Json): Counts {
   const { cacheReadTokens, cacheCreationTokens, units } = readEntry({ input_token_details: details });
   const found = counts({
@@ -96,15 +96,13 @@ function langSmithOutput(details: Json): Counts {
 }
 
 /**
- * Langfuse splits counts into disjoint parts: `input`, `input_cached_tokens`, `output`, `output_reasoning_tokens`, ….
- * The parts of a side add up to its count.
+ * Reads Langfuse's usage, which splits input and output tokens into disjoint counts: `input`, `input_cached_tokens`,
+ * `output`, `output_reasoning_tokens`, ….
  */
 function langfuseUsage(details: Json): Counts {
-  const sumOf = (isEvent: (key: string) => boolean): number | undefined => {
-    const events = Object.entries(details).filter(
-      ([key, value]) => typeof value === "number" && isEvent(key),
-    );
-    return events.length === 0 ? undefined : events.reduce((sum, [, value]) => sum + toCount(value), 0);
+  const sumOf = (matches: (key: string) => boolean): number | undefined => {
+    const found = Object.entries(details).filter(([key, value]) => typeof value === "number" && matches(key));
+    return found.length === 0 ? undefined : found.reduce((sum, [, value]) => sum + toCount(value), 0);
   };
   const isInput = (key: string): boolean => key.includes("input");
   const isWritten = (key: string): boolean => /write|creation/.test(key);
@@ -141,24 +139,24 @@ function langWatchMetrics(metrics: Json): Counts {
   });
 }
 
-/** The provider metadata that the AI SDK passes on: versions 4 and 5 report cached tokens only there. */
+/** Reads provider metadata from the AI SDK: versions 4 and 5 report cached tokens only there. */
 function providerMetadata(byProvider: Json): Counts {
   const found = Object.values(byProvider)
     .filter(isJsonObject)
-    .map((said): Counts => {
-      const usage = isJsonObject(said["usage"]) ? said["usage"] : {};
-      const native = isJsonObject(said["usageMetadata"]) ? said["usageMetadata"] : usage;
+    .map((metadata): Counts => {
+      const usage = isJsonObject(metadata["usage"]) ? metadata["usage"] : {};
+      const native = isJsonObject(metadata["usageMetadata"]) ? metadata["usageMetadata"] : usage;
       const found = counts({
         cacheRead:
           usage["cache_read_input_tokens"] ??
           usage["cacheReadInputTokens"] ??
-          said["cacheReadInputTokens"] ??
-          said["cachedPromptTokens"],
+          metadata["cacheReadInputTokens"] ??
+          metadata["cachedPromptTokens"],
         cacheWrite:
           usage["cache_creation_input_tokens"] ??
           usage["cacheWriteInputTokens"] ??
           usage["cacheWriteTokens"] ??
-          said["cacheCreationInputTokens"],
+          metadata["cacheCreationInputTokens"],
       });
       return { ...found, ...readUnits(native) };
     });

@@ -1,23 +1,23 @@
 import type { UsageReading } from "../../calls/events/usage-basis.ts";
 import { toCount } from "../../usage/to-count.ts";
-import { ANSWERED, MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
+import { RESPONSE_MODEL, MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { excludesCache, factsOf, profileOf, usageAttributes, type SpanOfProducer } from "./producers.ts";
 import { countsInDocuments, countsInUsage, countsOfUsage, type Counts } from "./usage-documents.ts";
 
-/** The name of a model if no attribute names it. */
+/** Model name if no attribute has one. */
 const UNKNOWN_MODEL = "usage";
 
 interface SpanUsage {
   /** The `usage` of a call's summary: the tokens under their model. */
   readonly usage: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** The provider's id of the response, if only its producer's profile finds it. */
+  /** The provider's id of the response, if the producer's profile reads it; else null. */
   readonly responseId: string | null;
   readonly reading: UsageReading;
 }
 
 /**
- * Reads a span's usage; `undefined` without tokens. As in the conventions, prompt tokens include cached ones, even if the
+ * Reads a span's usage; `undefined` without tokens. Prompt tokens include cached ones, as in the conventions, even if the
  * producer excludes them.
  */
 export function usageOfSpan(span: SpanOfProducer): SpanUsage | undefined {
@@ -29,9 +29,10 @@ export function usageOfSpan(span: SpanOfProducer): SpanUsage | undefined {
     response === undefined ? countsInUsage(attributes, facts.raw ?? []) : countsOfUsage(response.usage);
   if (raw === undefined && Object.keys(reported).length === 0) return undefined;
   const counts = raw === undefined ? corrected(reported, span) : { ...reported, ...raw };
-  const answered = response?.model ?? facts.model?.read(attributes) ?? firstText(attributes, ANSWERED);
-  const model = (answered ?? firstText(attributes, MODEL))?.replace(/^"(.+)"$/, "$1") ?? UNKNOWN_MODEL;
-  const usage = { [model]: { ...(asksNoModel(span) ? {} : { requests: 1 }), ...counts } };
+  const responseModel =
+    response?.model ?? facts.model?.read(attributes) ?? firstText(attributes, RESPONSE_MODEL);
+  const model = (responseModel ?? firstText(attributes, MODEL))?.replace(/^"(.+)"$/, "$1") ?? UNKNOWN_MODEL;
+  const usage = { [model]: { ...(callsNoModel(span) ? {} : { requests: 1 }), ...counts } };
   return {
     usage,
     responseId: response?.id ?? null,
@@ -45,10 +46,10 @@ function readingOf(span: SpanOfProducer, isCorrected: boolean): UsageReading {
   return { basis: isCorrected ? "guess" : "words", producer };
 }
 
-/** True for a span that can only repeat the usage of others. */
-function asksNoModel(span: SpanOfProducer): boolean {
+/** True for a span that only repeats the usage of other spans. */
+function callsNoModel(span: SpanOfProducer): boolean {
   const { name, attributes } = span;
-  if (factsOf(span).asksNone?.is(attributes) === true) return true;
+  if (factsOf(span).callsNoModel?.is(attributes) === true) return true;
   return NO_REQUESTS.some(({ attribute, values }) => {
     const value = attributes.get(attribute) ?? (attribute === "ai.operationId" ? name : undefined);
     return typeof value === "string" && values.has(value);
@@ -64,21 +65,22 @@ function countsInRows(attributes: Attributes): Counts {
 }
 
 function corrected(counts: Counts, span: SpanOfProducer): Counts {
-  const whole = factsOf(span).thoughtsInTotal?.is(span.attributes) === true ? withThoughts(counts) : counts;
-  return withCacheInPrompt(whole, excludesCache(span));
+  const complete =
+    factsOf(span).reasoningInTotal?.is(span.attributes) === true ? withReasoning(counts) : counts;
+  return withCacheInPrompt(complete, excludesCache(span));
 }
 
-/** Counts thoughts: tokens of the total beyond prompt and completion, billed as output. */
-function withThoughts(counts: Counts): Counts {
+/** Adds reasoning to the completion tokens: tokens of the total beyond prompt and completion, billed as output. */
+function withReasoning(counts: Counts): Counts {
   const { prompt_tokens: prompt = 0, completion_tokens: completion = 0, total_tokens: total = 0 } = counts;
   return total > prompt + completion ? { ...counts, completion_tokens: total - prompt } : counts;
 }
 
-/** More cached tokens than prompt tokens: then the prompt count must exclude them. */
-function withCacheInPrompt(counts: Counts, leavesOut: boolean): Counts {
+/** Adds cached tokens to a prompt count that excludes them, as it must if it is smaller than their count. */
+function withCacheInPrompt(counts: Counts, isExcluded: boolean): Counts {
   const cached = (counts.cache_read_input_tokens ?? 0) + (counts.cache_creation_input_tokens ?? 0);
   const prompt = counts.prompt_tokens;
-  if (prompt === undefined || cached === 0 || !(leavesOut || cached > prompt)) return counts;
+  if (prompt === undefined || cached === 0 || !(isExcluded || cached > prompt)) return counts;
   const completion = counts.completion_tokens ?? 0;
   return { ...counts, prompt_tokens: prompt + cached, total_tokens: prompt + cached + completion };
 }

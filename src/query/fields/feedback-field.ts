@@ -28,11 +28,11 @@ export const FEEDBACK_FORMS =
 export function parseFeedbackField(name: string): FeedbackField | undefined {
   const { feedbackType, path } = NAME.exec(name)?.groups ?? {};
   if (feedbackType === undefined || path === undefined) return undefined;
-  const wanted = feedbackType === "*" ? undefined : feedbackType;
+  const onlyType = feedbackType === "*" ? undefined : feedbackType;
   const refColumn = refColumns.get(path);
   if (refColumn !== undefined)
-    return { feedbackType: wanted, type: "text", sql: refColumn, steps: undefined };
-  const [head, ...steps] = splitFieldName(path);
-  if (head !== "payload") return undefined;
-  return { feedbackType: wanted, type: "json", sql: readJsonPath({ sql: sql`payload` }, steps), steps };
+    return { feedbackType: onlyType, type: "text", sql: refColumn, steps: undefined };
+  const [root, ...steps] = splitFieldName(path);
+  if (root !== "payload") return undefined;
+  return { feedbackType: onlyType, type: "json", sql: readJsonPath({ sql: sql`payload` }, steps), steps };
 }

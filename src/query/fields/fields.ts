@@ -6,7 +6,7 @@ import { countIndexSteps, MAX_INDEX_STEPS, splitFieldName } from "./json-path.ts
 import { priceColumns } from "./price-columns.ts";
 import { didYouMean } from "../nearest-names.ts";
 
-/** The column or path that a field's name refers to. */
+/** Column or path of a field's name. */
 export type FieldValue =
   | { readonly kind: "column"; readonly type: ValueType; readonly column: Column }
   | {
@@ -17,17 +17,17 @@ export type FieldValue =
     }
   | { readonly kind: "feedback"; readonly type: ValueType; readonly field: FeedbackField };
 
-/** Each part becomes an argument of the statement. */
+/** Limit of parts in a name: each becomes an argument of the statement. */
 const MAX_PARTS = 64;
 
-/** Looks up a field's name. Errors: `unknown_field` with the nearest names; too many parts. */
+/** Resolves a field's name. Errors: `unknown_field` with the nearest names; `too_long`. */
 export type FieldResolver = (name: string, loc: Loc, issues: Issues) => FieldValue | undefined;
 
-/** The fields of a call. */
+/** Resolves fields of a call. */
 export const callFields: FieldResolver = (name, loc, issues) => {
   const parts = partsOf(name, loc, issues);
   if (parts === undefined) return undefined;
-  const [head, ...steps] = parts;
+  const [root, ...steps] = parts;
   if (name.startsWith(FEEDBACK_PREFIX)) {
     const field = parseFeedbackField(name);
     if (field !== undefined) return { kind: "feedback", type: field.type, field };
@@ -37,24 +37,24 @@ export const callFields: FieldResolver = (name, loc, issues) => {
       `Unknown field ${quote(name)}. Feedback is read by ${FEEDBACK_FORMS}`,
     );
   }
-  if (head === "summary" && steps[0] === "weave")
+  if (root === "summary" && steps[0] === "weave")
     return resolveComputed(name, steps.slice(1), { loc, issues });
   return resolveColumn(columns, parts, { name, loc, issues });
 };
 
-/** The fields of a feedback. */
+/** Resolves fields of a feedback. */
 export const feedbackFields: FieldResolver = (name, loc, issues) => {
   const parts = partsOf(name, loc, issues);
   return parts && resolveColumn(feedbackColumns, parts, { name, loc, issues });
 };
 
-/** The fields of a price. */
+/** Resolves fields of a price. */
 export const priceFields: FieldResolver = (name, loc, issues) => {
   const parts = partsOf(name, loc, issues);
   return parts && resolveColumn(priceColumns, parts, { name, loc, issues });
 };
 
-type Parts = readonly [head: string, ...steps: string[]];
+type Parts = readonly [root: string, ...steps: string[]];
 
 function partsOf(name: string, loc: Loc, issues: Issues): Parts | undefined {
   const parts = splitFieldName(name);
@@ -66,17 +66,17 @@ function partsOf(name: string, loc: Loc, issues: Issues): Parts | undefined {
 
 function resolveColumn(
   columns: ReadonlyMap<string, Column>,
-  [head, ...steps]: Parts,
+  [root, ...steps]: Parts,
   { name, loc, issues }: { name: string; loc: Loc; issues: Issues },
 ): FieldValue | undefined {
-  const column = columns.get(head);
+  const column = columns.get(root);
   if (column === undefined) {
-    const hint = didYouMean(name, columns.keys()) || didYouMean(head, columns.keys());
+    const hint = didYouMean(name, columns.keys()) || didYouMean(root, columns.keys());
     return issues.add(loc, "unknown_field", `Unknown field ${quote(name)}.${hint}`);
   }
   if (steps.length === 0) return { kind: "column", type: column.type, column };
   if (column.type !== "json") {
-    return issues.add(loc, "unknown_field", `Unknown field ${quote(name)}: ${head} has no fields of its own`);
+    return issues.add(loc, "unknown_field", `Unknown field ${quote(name)}: ${root} has no fields of its own`);
   }
   return { kind: "path", type: "json", column, steps };
 }

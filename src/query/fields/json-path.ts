@@ -111,16 +111,16 @@ function isIndex(step: string): boolean {
   return ARRAY_INDEX.test(step);
 }
 
-/** The engine counts from 1, and from -1 backwards. */
+/** Converts to ClickHouse's array index: from 1, or from -1 backwards. */
 function engineIndex(step: string): number {
   const index = Number(step);
   return index < 0 ? index : index + 1;
 }
 
-/** The parts of a dotted field name. `\.` is a dot inside a part. */
-export function splitFieldName(name: string): readonly [head: string, ...steps: string[]] {
-  const [head = "", ...steps] = name.split(/(?<!\\)\./).map((part) => part.replaceAll("\\.", "."));
-  return [head, ...steps];
+/** Splits a dotted field name into parts; `\.` is a dot inside a part. */
+export function splitFieldName(name: string): readonly [root: string, ...steps: string[]] {
+  const [root = "", ...steps] = name.split(/(?<!\\)\./).map((part) => part.replaceAll("\\.", "."));
+  return [root, ...steps];
 }
 
 /** Paths into payloads: keys and array indices joined by dots. A key that contains a dot has no path. */

@@ -13,7 +13,7 @@ export interface ClusterNode {
   /** Weight of its shard in the cluster definition. */
   readonly weight: number;
   /** Shard counts of its distributed databases: none for one shard; more than one is an inconsistency. */
-  readonly arrangedFor: readonly number[];
+  readonly shardCounts: readonly number[];
   readonly tables: readonly NodeTable[];
 }
 
@@ -66,7 +66,7 @@ export async function surveyCluster(engine: Engine, cluster: string): Promise<re
     weight,
     macro: macros.find((row) => row.node === index + 1)?.named,
     hasDatabase: databases.some((row) => row.node === index + 1 && row.ending === ""),
-    arrangedFor: databases.flatMap((row) => {
+    shardCounts: databases.flatMap((row) => {
       const shards = row.node === index + 1 ? shardsInEnding(row.ending) : undefined;
       return shards === undefined ? [] : [shards];
     }),

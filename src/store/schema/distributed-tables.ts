@@ -17,7 +17,7 @@ export function shardsOf(nodes: readonly ClusterNode[]): number {
 export function checkShardLayout(nodes: readonly ClusterNode[]): void {
   const shards = shardsOf(nodes);
   const withStore = nodes.filter((node) => node.tables.length > 0);
-  const arranged = [...new Set(nodes.flatMap((node) => node.arrangedFor))];
+  const arranged = [...new Set(nodes.flatMap((node) => node.shardCounts))];
   const isNew = withStore.length === 0 && arranged.length === 0;
   if (!isNew && !matchesShardLayout(shards, arranged)) {
     throw new MigrationError(
@@ -69,7 +69,7 @@ export async function createShardsDatabase(
   { cluster, nodes }: ShardedCluster,
 ): Promise<void> {
   const shards = shardsOf(nodes);
-  const lacking = nodes.filter((node) => node.macro !== undefined && !node.arrangedFor.includes(shards));
+  const lacking = nodes.filter((node) => node.macro !== undefined && !node.shardCounts.includes(shards));
   if (shards === 1 || lacking.length === 0) return;
   const distributed = distributedDatabase(await ownDatabase(engine), shards);
   await engine.command(trusted(`CREATE DATABASE IF NOT EXISTS \`${distributed}\` ON CLUSTER '${cluster}'`), {

@@ -11,7 +11,7 @@ const FINISHED = 1;
 const SELECTED = 2;
 /** Two bits for each of the columns `inclusive` and `usage_source`. */
 const INCLUSIVE_SHIFT = 2;
-const REPORTER_SHIFT = 4;
+const SOURCE_SHIFT = 4;
 const TWO_BITS = 3;
 
 /**
@@ -60,11 +60,11 @@ export interface Flags {
   readonly selected: boolean;
   /** Values of the columns `inclusive` and `usage_source`. */
   readonly inclusive: number;
-  readonly reportedBy: number;
+  readonly usageSource: number;
 }
 
-export function flagsOf({ finished, selected, inclusive, reportedBy }: Flags): number {
-  const ofColumns = (inclusive << INCLUSIVE_SHIFT) | (reportedBy << REPORTER_SHIFT);
+export function flagsOf({ finished, selected, inclusive, usageSource }: Flags): number {
+  const ofColumns = (inclusive << INCLUSIVE_SHIFT) | (usageSource << SOURCE_SHIFT);
   return (finished ? FINISHED : 0) | (selected ? SELECTED : 0) | ofColumns;
 }
 
@@ -91,7 +91,7 @@ export function withoutInclusive(flags: number): number {
 }
 
 export function reporterOf({ flags }: Pick<CallTable, "flags">, call: number): UsageSource {
-  return USAGE_SOURCES[(flags[call]! >> REPORTER_SHIFT) & TWO_BITS] ?? "client";
+  return USAGE_SOURCES[(flags[call]! >> SOURCE_SHIFT) & TWO_BITS] ?? "client";
 }
 
 export function withSelected(flags: number, selected: boolean): number {

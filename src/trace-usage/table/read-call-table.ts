@@ -96,7 +96,7 @@ function readFlags(
   { first, count }: { first: number; count: number },
 ): void {
   reader.nullableInt64s(endedAtUs, first);
-  const [inclusive, reportedBy] = [reader.nullableUint8s(), reader.nullableUint8s()];
+  const [inclusive, usageSource] = [reader.nullableUint8s(), reader.nullableUint8s()];
   const selected = reader.uint8s();
   for (let row = 0; row < count; row++) {
     const finished = endedAtUs[first + row]! < CLEARED_US;
@@ -105,7 +105,7 @@ function readFlags(
       finished,
       selected: selected[row] === 1,
       inclusive: inclusive[row]!,
-      reportedBy: reportedBy[row]!,
+      usageSource: usageSource[row]!,
     });
   }
 }

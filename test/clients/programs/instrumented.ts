@@ -51,7 +51,7 @@ interface Instrumentation {
   setTracerProvider(given: TracerProvider): void;
   setMeterProvider(given: MeterProvider): void;
   manuallyInstrument?(module: unknown): void;
-  /** What is patched when the module is loaded; here it goes by another name. */
+  /** Patch function of a module, here loaded under another name. */
   init(): { patch(module: unknown, version: string): unknown }[];
 }
 

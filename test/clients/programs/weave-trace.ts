@@ -1,6 +1,6 @@
 /**
- * What a user of the Weave SDK writes, with a model that answers fixed token counts. Prints what it knows of itself as
- * the last line. Environment: WANDB_API_KEY, WF_TRACE_SERVER_URL, PROJECT.
+ * Program of a user of the Weave SDK, with a model that returns fixed token counts. Prints its call ids as the last line.
+ * Environment: WANDB_API_KEY, WF_TRACE_SERVER_URL, PROJECT.
  */
 import * as weave from "weave";
 import { tell } from "./tell.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-/** What a chat request of the reference upstream may say; everything else is ignored, as on a real server. */
+/** Supported members of a chat request; others are ignored, as on a real server. */
 export interface ChatBody {
   readonly model?: string;
   readonly messages?: readonly { readonly role?: string; readonly content?: unknown }[];

@@ -26,7 +26,7 @@ export type Fault =
       readonly headers?: Readonly<Record<string, string>>;
       readonly ending: "end" | "reset" | "hang";
     }
-  /** These bytes on the socket instead of HTTP. */
+  /** Writes these bytes to the socket instead of HTTP. */
   | { readonly kind: "socket"; readonly bytes: string };
 
 /** Plays a fault that replaces the answer; false when the answer is to go on. */

@@ -1,6 +1,6 @@
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What an answer really used, with the names of `/trace/usage`. */
+/** True usage of a response, named as in `/trace/usage`. */
 export type Served = Readonly<Record<string, number>>;
 
 export interface Answer {

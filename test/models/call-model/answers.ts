@@ -89,7 +89,7 @@ function usageOf(state: LaneState, name: CallName, names: Names): Usage {
   return combine(ownUsage(state, name), below, inclusive ? Math.max : (a, b) => a + b);
 }
 
-/** What all live calls used, of all LLMs, as `/usage/stats` answers in `total`. */
+/** Computes the usage of all visible calls, as `total` of `/usage/stats`. */
 export function totalAnswer(state: LaneState, names: Names): Record<string, number> {
   const calls = liveCalls(state);
   const isRoot = (name: CallName): boolean => {
@@ -108,7 +108,7 @@ function childrenOf(state: LaneState, name: CallName, names: Names): readonly Ca
   );
 }
 
-/** What a call itself reports, by LLM. */
+/** Returns the usage that a call itself reports, by LLM. */
 export function ownUsage(state: LaneState, name: CallName): Usage {
   const reported = (summaryOf(state, name)["usage"] ?? {}) as Record<string, Partial<Counts>>;
   return Object.fromEntries(

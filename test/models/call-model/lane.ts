@@ -13,7 +13,7 @@ export class Lane {
   };
   readonly ids: ReadonlyMap<string, CallName>;
   #states: readonly LaneState[] = [EMPTY];
-  /** What calls that name no trace were answered. */
+  /** Trace ids that the service returned for calls without one. */
   readonly #traces = new Map<CallName, string>();
 
   constructor(name: string) {
@@ -65,7 +65,7 @@ export class Lane {
     if (isTraceless(id)) this.#traces.set(id, String(told));
   }
 
-  /** What the lane knows now, for later. */
+  /** Returns the calls known now, for later checks. */
   knownTraces(): LaneTrace {
     const isStarted = (name: CallName): boolean =>
       this.#states.every((state) => state[name]?.started === true);

@@ -43,7 +43,7 @@ async function advance(
   if (random() < 0.5) await checkGroups({ lanes, world, random });
 }
 
-/** What serves the projects. */
+/** The service under test. */
 export interface Service {
   /** How they are reached now. */
   readonly replicas: () => World["replicas"];

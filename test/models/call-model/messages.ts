@@ -3,7 +3,7 @@ import fc from "fast-check";
 /** The members a message may have, as clients write them; one that is absent is not in it. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** What is said about one call, whatever route it takes. */
+/** A message about a call, on any route. */
 export interface Message {
   readonly kind: "start" | "end" | "complete" | "rename" | "span";
   readonly id: CallName;

@@ -128,7 +128,7 @@ function sumOf(totals: readonly Readonly<Record<string, number>>[]): Record<stri
   return sum;
 }
 
-/** What the traces of a lane come to, and how many calls they have. */
+/** Checks the total usage of the traces of a lane, and their number of calls. */
 async function checkTotals(lane: Lane, reading: Reading): Promise<void> {
   const trace_ids = [...new Set([...lane.ids.values()].map(lane.names.trace))];
   const { total } = (await ask("/usage/stats", { ...STATS_WINDOW, filter: { trace_ids } }, reading)) as {

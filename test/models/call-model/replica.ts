@@ -11,7 +11,7 @@ interface Sent {
 interface Answered {
   readonly status: number;
   readonly bytes: Buffer;
-  /** It was refused at first: what it answers to may have been done before. */
+  /** True if it failed at first: the work may have been done before. */
   readonly isRepeated?: boolean;
 }
 

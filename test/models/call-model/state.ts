@@ -2,7 +2,7 @@ import { assertNever } from "../../../src/shared/assert-never.ts";
 import type { CallName, Members, Message } from "./messages.ts";
 import type { Request } from "./steps.ts";
 
-/** What has been said of a call so far, whichever messages said it. `null`: it was cleared. */
+/** Expected state of a call after all messages. `null`: cleared. */
 export interface CallState {
   readonly started: boolean;
   readonly deleted: boolean;

@@ -21,7 +21,7 @@ export type Request =
 /** Requests that are sent at the same time, each to one of two replicas. */
 export type Step = readonly { readonly replica: 0 | 1; readonly request: Request }[];
 
-/** What happens to all lanes before a step, or while it is taken. */
+/** An event for all lanes, before or during a step. */
 export interface Event {
   readonly step: number;
   readonly what:

@@ -7,7 +7,7 @@ import { doomedBy, type Change, type LaneState } from "./state.ts";
 import type { Request, Step } from "./steps.ts";
 import { isTraceless, toWire } from "./wire.ts";
 
-/** Where the lanes are: their project, and the replicas that serve it. */
+/** Project of the lanes, and the replicas that serve it. */
 export interface World {
   readonly project: string;
   readonly replicas: readonly [Replica, Replica];
@@ -22,7 +22,7 @@ interface Told {
   readonly num_deleted?: number;
 }
 
-/** What is done to the project of a lane while it takes a step. */
+/** A change to the project of a lane, during a step. */
 export interface Meanwhile {
   readonly change: Change;
   readonly replica: 0 | 1;
@@ -68,7 +68,7 @@ function isRefused(request: Request): boolean {
 interface Sent {
   readonly url: string;
   readonly body: object | Buffer;
-  /** What it is answered. */
+  /** Expected status. */
   readonly status: 200 | 422;
 }
 
@@ -128,7 +128,7 @@ function withoutRivals(lane: Lane, step: Step, meanwhile: readonly Meanwhile[]):
   });
 }
 
-/** What a request says of a call: that it started in an hour, or that it ended. */
+/** A message's effect on a call: started in an hour, or ended. */
 interface Half {
   readonly id: CallName;
   readonly hour: number | undefined;
@@ -162,7 +162,7 @@ function checkRejected(request: Request, told: Told): void {
     throw new Error(`set aside: expected ${JSON.stringify(expected)}, got ${JSON.stringify(told)}`);
 }
 
-/** What the starts of a request were told. */
+/** Returns the starts of a request with their responses. */
 function startsOf(request: Request, told: Told): { id: CallName; parent: CallName | null; told: unknown }[] {
   const messages =
     request.form === "single" ? [request.message] : request.form === "batch" ? request.messages : [];

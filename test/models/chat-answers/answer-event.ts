@@ -3,7 +3,7 @@ import type { Json } from "./step.ts";
 /** One event of a streamed answer. */
 export interface AnswerEvent {
   chunk: Json;
-  /** What it adds to the answer. */
+  /** Adds the event to the expected completion. */
   readonly add: (choices: Map<number, Json>) => void;
   /** Bytes of text that the model wrote in it. */
   readonly wrote: number;

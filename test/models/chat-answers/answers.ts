@@ -96,7 +96,7 @@ function writtenIn(choice: Json): number {
   return texts.reduce((sum: number, text) => sum + (typeof text === "string" ? bytesOf(text) : 0), 0);
 }
 
-/** What Azure sends before anything else. */
+/** Creates the event that Azure sends first. */
 function filterResults(): AnswerEvent {
   const chunk = {
     choices: [],

@@ -5,7 +5,7 @@ import type { Json } from "./step.ts";
 const MESSAGE = "Provider returned an error";
 const ERROR = { code: 502, message: MESSAGE, metadata: { provider_name: "Vendor" } };
 
-/** Where servers put the error of an answer that has begun. */
+/** Forms of errors that servers send after the response has begun. */
 const FORMS: readonly { readonly chunk: Json; readonly error: ToldError }[] = [
   {
     chunk: { error: ERROR, choices: [] },

@@ -192,7 +192,7 @@ export function officialSteps(draw: Draw): Step[][] {
   return [called(), said()];
 }
 
-/** What a message is made of: each of the lists comes in its order, the lists beside each other. */
+/** Creates the steps of a message: the order within each list is fixed, the lists are interleaved. */
 export function messageSteps(draw: Draw): Step[][] {
   const some = (probability: number, steps: () => Step[]): Step[][] =>
     draw.chance(probability) ? [steps()] : [];

@@ -20,7 +20,7 @@ interface Fragment extends Step {
   readonly call: number;
 }
 
-/** Of these, what the official SDK puts together. */
+/** Styles that the official SDK assembles. */
 export const OFFICIAL_STYLES: readonly Style[] = ["own_index", "repeated", "new_ids"];
 
 /** The calls of a message. Where the server tells each fragment's place, the fragments of the calls are mixed. */

@@ -2,7 +2,7 @@ import type { AnswerEvent } from "./answer-event.ts";
 import type { Draw } from "./draw.ts";
 import type { Json } from "./step.ts";
 
-/** What a provider says of a whole answer when it says it right. */
+/** Creates the true usage of a complete response. */
 function truthOf(draw: Draw): Json {
   const prompt = 1 + draw.upTo(5000);
   const completion = 1 + draw.upTo(5000);
@@ -149,7 +149,7 @@ function saidIn(chunk: Json): Json {
 }
 
 /**
- * What these events tell of the usage, by the rule in docs/gateway.md. `complete`: the answer came to its end. `asked`:
+ * Computes the usage that events report, by the rule in docs/gateway.md. `complete`: the response is complete. `asked`:
  * bytes of the prompt.
  */
 export function expectedUsage(

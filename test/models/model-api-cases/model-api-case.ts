@@ -15,9 +15,9 @@ export interface ModelApiCase {
   readonly answer: Json | string | readonly string[];
   readonly usage: "exact" | "partial" | "estimated" | "none";
   readonly outcome: "finished" | "error" | "upstream_cut";
-  /** Of `call_usage`, by model; an absent model was not used. */
+  /** Expected `call_usage` by model; omitted models were not used. */
   readonly used: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** Of the receipt: quantities by unit, of all models. */
+  /** Expected quantities of the receipt by unit, over all models. */
   readonly lines?: Readonly<Record<string, number>>;
   readonly cost?: number;
   readonly exception?: string;

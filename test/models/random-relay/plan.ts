@@ -4,7 +4,7 @@ import type { SeededRandom } from "../../helpers/seeded-random.ts";
 export interface Plan {
   readonly kind: "chat" | "events" | "plain" | "upload";
   readonly recorded: boolean;
-  /** What is sent, in the direction that is tried. */
+  /** Bytes sent in the tested direction. */
   readonly bytes: Buffer;
   /** Lengths of the writes that it is sent in. */
   readonly writes: readonly number[];

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 import type { Plan } from "./plan.ts";
 
-/** What arrived on the other side, and whether its own framing says that it is whole. */
+/** Received message; `whole` if its framing is complete. */
 export interface Arrival {
   readonly status: number;
   readonly bytes: Buffer;
@@ -192,7 +192,7 @@ class AnswerReader {
     return true;
   }
 
-  /** Of a chunk, behind the end of the one before it. */
+  /** Reads the size line of a chunk, after the end of the previous one. */
   #readSize(): boolean {
     const from = this.#rest[0] === 13 ? 2 : 0;
     const end = this.#rest.indexOf("\r\n", from);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseContentRef } from "../../../src/content/content-ref.ts";
 
-describe("a reference to what was published", () => {
+describe("parseContentRef", () => {
   it.each([
     ["weave:///acme/my app/object/a:b", { projectId: "acme/my app", objectId: "a", version: "b", path: [] }],
     [
@@ -29,7 +29,7 @@ describe("a reference to what was published", () => {
     "weave:///e/object/a:b",
     "weave-trace-internal:///e/p/object/a:b",
     " weave:///e/p/object/a:b",
-  ])("%j is none", (text) => {
+  ])("returns undefined for %j", (text) => {
     expect(parseContentRef(text)).toBeUndefined();
   });
 });

@@ -20,12 +20,12 @@ const MAX_COST = 9;
 type One = Queued<number>;
 
 describe("FairQueue", () => {
-  it("serves two who both wait equally: entities, projects of an entity, keys of a project, and of a key who came first", () => {
+  it("serves waiting entities, projects of an entity, and keys of a project equally, and requests of a key in order", () => {
     fc.assert(
       fc.property(steps, (all) => {
         const queue = new FairQueue<number>();
         let waiting: One[] = [];
-        /** Of each two, what they were served since both wait. */
+        /** Service received since both of a pair wait. */
         const gained = new Map<string, number>();
         const waits = (name: string): boolean => waiting.some(({ tenant }) => namesOf(tenant).includes(name));
         const siblings = (): (readonly [string, string])[] => {
@@ -82,7 +82,7 @@ describe("FairQueue", () => {
     );
   });
 
-  it("passes over those that may not be served yet, and puts one back in front of its key", () => {
+  it("skips requests that are not allowed yet, and returns a request to the front of its key", () => {
     const queue = new FairQueue<string>();
     const push = (project: string, value: string): void =>
       queue.push({ tenant: { project, key: "k" }, cost: 1, value });

@@ -140,7 +140,7 @@ function check(share: FairSemaphore, model: Rollup): void {
 }
 
 describe("FairSemaphore", () => {
-  it("divides, queues, cancels and gives back as a plain list of tenants would", async () => {
+  it("divides, queues, cancels and releases as a plain list of tenants would", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 120 }), async (steps) => {
         const share = new FairSemaphore({ capacity: CAPACITY, maxWaiting: MAX_WAITING });
@@ -161,7 +161,7 @@ describe("FairSemaphore", () => {
     );
   });
 
-  it("has some for a project that comes late, whatever the others hold", () => {
+  it("reserves capacity for a project that arrives late, for any use by others", () => {
     const late = { project: "late", key: "k" };
     fc.assert(
       fc.property(fc.integer({ min: 8, max: 4000 }), fc.integer({ min: 1, max: 100 }), (capacity, keys) => {
@@ -185,7 +185,7 @@ describe("FairSemaphore", () => {
     );
   });
 
-  it("gives a key that is alone more than half of everything, and an entity five sixths, however many projects it makes", () => {
+  it("grants a single key more than half of the capacity, and an entity five sixths, for any number of its projects", () => {
     const share = new FairSemaphore({ capacity: 216 });
     const takeAll = (tenant: Tenant): number => {
       let count = 0;
@@ -199,7 +199,7 @@ describe("FairSemaphore", () => {
     expect(takeAll({ project: "other/one", key: "c" })).toBe(20);
   });
 
-  it("refuses those that wait too long, and goes on with the others", async () => {
+  it("rejects requests that wait too long, and serves the others", async () => {
     const share = new FairSemaphore({ capacity: 1, maxWaiting: 10 });
     const first = share.tryAcquire({ project: "p", key: "a" })!;
     const late = share.acquire({ project: "p", key: "a" }, { maxWaitMs: 1 });
@@ -210,7 +210,7 @@ describe("FairSemaphore", () => {
     expect(share.counts()).toEqual({ held: 0, waiting: 0, waited: 2, rejected: 1 });
   });
 
-  it("keeps places in its queue for others than the one that fills it", async () => {
+  it("reserves places in its queue for other tenants than the one that fills it", async () => {
     const share = new FairSemaphore({ capacity: 1, maxWaiting: 8 });
     const first = share.tryAcquire({ project: "greedy", key: "a" })!;
     const greedy = Array.from({ length: 50 }, (_, at) =>

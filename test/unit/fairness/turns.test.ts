@@ -17,14 +17,14 @@ function* work(steps: number, onStep: () => void): Generator<void, string> {
 }
 
 describe("inTurns", () => {
-  it("returns what the work comes to, and short work at once", async () => {
+  it("returns the result of the work, for short work at once", async () => {
     const seen: string[] = [];
     const short = inTurns(work(1, () => seen.push("step")));
     expect(seen).toEqual(["step"]);
     expect(await short).toBe("done");
   });
 
-  it("does one step in a turn of the event loop, however much work there is", async () => {
+  it("runs one step per turn of the event loop, for any amount of work", async () => {
     const steps: number[] = [];
     const all = Array.from({ length: 20 }, () => inTurns(work(5, () => steps.push(1))));
     await nextTurn();
@@ -36,7 +36,7 @@ describe("inTurns", () => {
     expect(new Set(await Promise.all(all))).toEqual(new Set(["done"]));
   });
 
-  it("gives projects turns, and not works", async () => {
+  it("shares turns between projects, not between works", async () => {
     const order: string[] = [];
     const start = (project: string, key: string): Promise<string> =>
       runAsTenant({ project, key }, () => inTurns(work(4, () => order.push(project))));
@@ -46,7 +46,7 @@ describe("inTurns", () => {
     expect(order.slice(10, 16).filter((project) => project === "one")).toHaveLength(3);
   });
 
-  it("passes on what the work throws", async () => {
+  it("rejects with the error of the work", async () => {
     const failing = inTurns(
       work(2, () => {
         throw new Error("no");

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { aliasOf } from "../../../src/feedback/emoji-names.ts";
 
-describe("the name of an emoji", () => {
-  // as `emoji.demojize` of the Python package `emoji` 2.16 has them
+describe("aliasOf", () => {
+  // source: `emoji.demojize` of the Python package `emoji` 2.16
   it.each([
     ["👍", ":thumbs_up:"],
     ["👎🏿", ":thumbs_down_dark_skin_tone:"],
@@ -23,7 +23,7 @@ describe("the name of an emoji", () => {
     expect(aliasOf(emoji)).toBe(alias);
   });
 
-  it("that the list does not have is not made up", () => {
+  it("returns undefined for an emoji that the list lacks", () => {
     expect(aliasOf("👍👎")).toBeUndefined();
   });
 });

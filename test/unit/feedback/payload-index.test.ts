@@ -7,7 +7,7 @@ function index(text: string) {
 }
 
 describe("indexPayload", () => {
-  it("names every scalar by its path, array positions included", () => {
+  it("indexes every scalar by its path, array positions included", () => {
     expect(index('{"a":1,"b":{"c d":true,"é":"x"},"l":[{"v":2.5},null,[false]]}')).toEqual({
       numbers: { a: 1, "l.0.v": 2.5 },
       booleans: { "b.c d": 1, "l.2.0": 0 },
@@ -15,7 +15,7 @@ describe("indexPayload", () => {
     });
   });
 
-  it("takes integers of 64 bits as numbers, and leaves nulls and what is not finite out", () => {
+  it("indexes 64-bit integers as numbers; skips nulls and numbers that are not finite", () => {
     expect(
       index('{"big":9223372036854775807,"huge":1e400,"bad":NaN,"none":null,"empty":{},"list":[]}'),
     ).toEqual({
@@ -25,7 +25,7 @@ describe("indexPayload", () => {
     });
   });
 
-  it("leaves out what no path leads to: empty keys, keys with a dot, too deep, too long", () => {
+  it("skips values that no path can reach: empty keys, keys with a dot, too deep, too long", () => {
     const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
     expect(index('{"":1,"a.b":{"c":2},"x":{"":3}}')?.numbers).toEqual({});
     expect(Object.keys(index(deep(32))!.numbers)).toEqual([Array(32).fill("a").join(".")]);
@@ -33,7 +33,7 @@ describe("indexPayload", () => {
     expect(Object.keys(index(`{"${"k".repeat(1024)}":1,"${"k".repeat(1025)}":2}`)!.numbers)).toHaveLength(1);
   });
 
-  it("keeps keys that are names of JavaScript's own", () => {
+  it("indexes keys such as __proto__", () => {
     const { numbers } = index('{"constructor":1,"toString":{"__proto__":2}}')!;
     expect(Object.entries(numbers)).toEqual([
       ["constructor", 1],
@@ -41,7 +41,7 @@ describe("indexPayload", () => {
     ]);
   });
 
-  it("refuses more values, or longer paths together, than the bounds", () => {
+  it("rejects payloads with too many values, or too long paths in total", () => {
     const list = (length: number) => indexPayload({ v: Array(length).fill(1) });
     expect(Object.keys(list(MAX_VALUES)!.numbers)).toHaveLength(MAX_VALUES);
     expect(list(MAX_VALUES + 1)).toBeUndefined();

@@ -13,7 +13,7 @@ function change(id: string, kind: "new" | "kept" | "set" | "purge", us: number):
     : { project, id, columns, time: { kind, us }, bytes: 1 };
 }
 
-/** A store in memory: of one key the highest version holds. */
+/** In-memory store: the highest version of a key wins. */
 class Store {
   readonly #rows = new Map<string, StoredRow>();
   add(rows: readonly NewRow[]): void {
@@ -33,12 +33,12 @@ class Store {
 }
 
 describe("planWrite", () => {
-  it("writes above what a clock that runs ahead has written", () => {
+  it("writes a higher version than a replica whose clock runs ahead", () => {
     const stored: StoredRow = { project, id: "a", createdAtUs: 1000, version: 900, deleted: false };
     expect(planWrite([change("a", "kept", 1)], [stored], 5).rows[0]?.version).toBe(901);
   });
 
-  it("leaves one row of each id that is not purged, whatever changes come in whatever batches", () => {
+  it("leaves one row for each id that is not purged, for any changes in any batches", () => {
     const step = fc.record({
       id: fc.constantFrom("a", "b"),
       kind: fc.constantFrom("kept", "set", "purge"),
@@ -66,7 +66,7 @@ describe("planWrite", () => {
 });
 
 describe("planRepair", () => {
-  it("leaves the newest of two rows of an id, the same one whoever repairs", () => {
+  it("keeps the newest of two rows of an id, the same one on every replica", () => {
     const rows: StoredRow[] = [
       { project, id: "a", createdAtUs: 1, version: 7, deleted: false },
       { project, id: "a", createdAtUs: 2, version: 8, deleted: false },

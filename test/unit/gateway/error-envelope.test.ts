@@ -26,7 +26,7 @@ describe("envelopeOf", () => {
 });
 
 describe("readableError", () => {
-  it("adds error to any object, and keeps the rest to the byte", () => {
+  it("adds `error` to any object, and keeps the rest byte for byte", () => {
     expect(readable(404, "{}")).toMatchObject({ error: { type: "not_found_error" } });
     expect(readable(400, '{"detail":{"reason":"x"}}')).toMatchObject({
       error: { message: '{"reason":"x"}' },

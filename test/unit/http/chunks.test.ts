@@ -40,7 +40,7 @@ const CODINGS = {
 } as const;
 
 it.each(Object.keys(CODINGS) as (keyof typeof CODINGS)[])(
-  "pieces of any size arrive unchanged at a slow reader: %s",
+  "chunks of any size arrive unchanged at a slow reader: %s",
   async (coding) => {
     const sizes = fc.array(fc.integer({ min: RESPONSE_CHUNK_BYTES, max: RESPONSE_CHUNK_BYTES + 70_000 }), {
       maxLength: 12,
@@ -60,7 +60,7 @@ it.each(Object.keys(CODINGS) as (keyof typeof CODINGS)[])(
   },
 );
 
-it("a piece is valid until the fourth one after it", () => {
+it("a chunk is valid until the fourth one after it", () => {
   const buffers = new ChunkBuffers();
   const pieces = ["a", "b", "c", "d", "e"].map((letter) => {
     buffers.current.write(letter);

@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import { csvLines, csvText } from "../../../src/http/csv.ts";
 
 describe("CSV", () => {
-  it("tells an empty text from null", () => {
+  it("distinguishes empty text and null", () => {
     expect(csvLines([["", null, "a", 0]])).toBe('"",,a,0\r\n');
   });
 
-  it("comes back as it was, whatever the texts are", () => {
+  it("round-trips any text", () => {
     const field = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom("", '"', "\r\n", ",", "\ufeff", "'"),
@@ -34,9 +34,9 @@ describe("CSV", () => {
     "\0=1",
     "\uff1d1",
     "\t",
-  ])("does not let a spreadsheet evaluate %j", (text) => expect(csvText(text)).toBe(`'${text}`));
+  ])("prevents that a spreadsheet evaluates %j", (text) => expect(csvText(text)).toBe(`'${text}`));
 
-  it.each(["", "a=1", "'=1", "1-2", "gpt-4o", "\u202eabc", " a"])("leaves %j as it is", (text) =>
+  it.each(["", "a=1", "'=1", "1-2", "gpt-4o", "\u202eabc", " a"])("keeps %j", (text) =>
     expect(csvText(text)).toBe(text),
   );
 });

@@ -32,7 +32,7 @@ const piece = fc.constantFrom(
 );
 const target = fc.array(piece, { maxLength: 12 }).map((pieces) => `/${pieces.join("")}`);
 
-/** What a careless server could make of a path. */
+/** Decodes a path as a lenient server could. */
 function segmentsAsRead(path: string): string[] {
   let plain = path;
   for (let times = 0; times < 3; times++) {
@@ -44,7 +44,7 @@ function segmentsAsRead(path: string): string[] {
 }
 
 describe("readTarget", () => {
-  it("of what it has read says the same again", () => {
+  it("is idempotent", () => {
     fc.assert(
       fc.property(target, (text) => {
         const once = readTarget(text);
@@ -55,7 +55,7 @@ describe("readTarget", () => {
     );
   });
 
-  it("lets no segment through that some server could climb with", () => {
+  it("rejects segments that a server could read as a parent directory", () => {
     fc.assert(
       fc.property(target, (text) => {
         const path = readTarget(text)?.split("?", 1)[0];
@@ -66,7 +66,7 @@ describe("readTarget", () => {
     );
   });
 
-  it("leaves a plain target alone, to the character", () => {
+  it("keeps a plain target unchanged", () => {
     for (const plain of [
       "/",
       "/v1/models/a%20b",
@@ -78,7 +78,7 @@ describe("readTarget", () => {
     }
   });
 
-  it("reads the path of an absolute form, and nothing else without a slash", () => {
+  it("reads the path of an absolute form, and rejects other targets without a slash", () => {
     expect(readTarget("HTTPS://a.example:80?x=/")).toBe("/?x=/");
     expect(readTarget("http://a/http://b/x")).toBe("/http:/b/x");
     for (const none of ["*", "", "a", "a:80", "ftp://a/", "http:///", "http://u@a/", "http://:80/", "http:a"])

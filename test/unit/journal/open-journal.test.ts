@@ -39,7 +39,7 @@ function recordsOf(journal: Journal): Record<string, string> {
   return Object.fromEntries(journal.orphaned.map(({ entry, key }) => [key, journal.read(entry)!]));
 }
 
-/** What a kill leaves: the files as they are now. `cut`: without the last bytes of the log, as after a power cut. */
+/** Copies the files as a kill leaves them. `cut`: bytes missing at the end of the log, as after a power failure. */
 function killed(dir: string, cut = 0): string {
   const left = newDir();
   cpSync(dir, left, { recursive: true });
@@ -59,7 +59,7 @@ const steps = fc.array(
 );
 
 describe(`a journal (seed ${seed})`, () => {
-  it("holds after a kill what was added and not removed, and after a power cut what it held at some time", () => {
+  it("contains after a kill the entries added and not removed, and after a power failure those of an earlier time", () => {
     const property = fc.property(steps, fc.nat(30_000), (script, cut) => {
       const dir = newDir();
       const { journal, failures } = open(dir);
@@ -93,7 +93,7 @@ describe(`a journal (seed ${seed})`, () => {
     fc.assert(property, { seed, numRuns: RUNS });
   });
 
-  it("is never shared: each of several has a file of its own, and takes over what nobody has", () => {
+  it("is never shared: each process has a file of its own, and takes over orphaned ones", () => {
     const dir = newDir();
     const [first, second] = [open(dir).journal, open(dir).journal];
     first.add("a", "1");
@@ -109,7 +109,7 @@ describe(`a journal (seed ${seed})`, () => {
     expect(recordsOf(open(dir).journal)).toEqual({ a: "1", b: "2" });
   });
 
-  it("knows what belongs to another store, and leaves it there", () => {
+  it("ignores the entries of another store, and keeps them", () => {
     const dir = newDir();
     const { journal } = open(dir, "one");
     journal.add("a", "1");
@@ -119,7 +119,7 @@ describe(`a journal (seed ${seed})`, () => {
     expect(recordsOf(open(dir, "one").journal)).toEqual({ a: "1" });
   });
 
-  it("that is full takes no more, says so, and takes again when something is gone", () => {
+  it("rejects entries while full, reports that, and accepts some once others are removed", () => {
     const { journal, failures } = open(newDir(), "store", 256 * 1024);
     const record = "x".repeat(10_000);
     const entries: RecordId[] = [];
@@ -136,7 +136,7 @@ describe(`a journal (seed ${seed})`, () => {
     journal.close();
   });
 
-  it("puts a damaged file aside, and begins anew", () => {
+  it("sets a damaged file aside, and starts an empty one", () => {
     const dir = newDir();
     open(dir).journal.close();
     const [name] = readdirSync(dir);
@@ -147,7 +147,7 @@ describe(`a journal (seed ${seed})`, () => {
     journal.close();
   });
 
-  it("is for this user alone", () => {
+  it("is readable for its user only", () => {
     const parent = newDir();
     mkdirSync(parent);
     const dir = join(parent, "journal");

@@ -77,8 +77,8 @@ function dollars(cost: AggregateCost[number]): number | null {
   return cost && cost.reduce((sum, product) => sum + product.quantity * product.price, 0);
 }
 
-describe("the costs of usages that are added up", () => {
-  it("are the sums of the costs of each, and known where theirs are", () => {
+describe("costs of summed usage", () => {
+  it("are the sums of the single costs, and known if those are", () => {
     const seen = { withUnits: 0, apart: 0 };
     fc.assert(
       fc.property(fc.array(usage, { minLength: 1, maxLength: 30 }), fc.option(prices), (usages, base) => {
@@ -106,7 +106,7 @@ describe("the costs of usages that are added up", () => {
     expect(seen.apart).toBeGreaterThan(1000);
   });
 
-  it("cannot be added up where units are more than the tokens that they are part of", () => {
+  it("are not computed if units exceed the tokens that include them", () => {
     const plain = { requests: 1, promptTokens: 10, completionTokens: 5, totalTokens: 15 };
     const one = { ...plain, cacheReadTokens: 0, cacheCreationTokens: 0, cacheOutsidePrompt: false };
     const kinds = (counts: UnitCounts) => usedKindsOf(chargedOf({ ...one, units: counts }));
@@ -119,7 +119,7 @@ describe("the costs of usages that are added up", () => {
     expect(kinds({ input_audio_tokens: 3, cache_audio_read_tokens: 3 })).toBeUndefined();
   });
 
-  it("are so many times the cost of one where all are equal", () => {
+  it("are proportional to the number of equal usages", () => {
     const cost = { prompt: 3, completion: null, cacheRead: 0, cacheCreation: null, other: 7 };
     expect(costOfEqual(5, cost).map(dollars)).toEqual([15, null, 0, null, 35]);
   });

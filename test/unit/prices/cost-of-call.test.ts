@@ -33,25 +33,25 @@ const costs = (prompt: number, completion: number, cacheRead: number, cacheCreat
 });
 
 describe("costOfCall", () => {
-  it("sees by more cache than prompt tokens that they stand beside, and charges no negative cost", () => {
+  it("treats more cached than prompt tokens as excluded from the prompt, and charges no negative cost", () => {
     const usage = usageOf({ promptTokens: 50, cacheReadTokens: 100_000, cacheCreationTokens: 2_000 });
     // 50 × $1.25/M; 100,000 × $0.125/M; 2,000 × $1.25/M
     expect(costOfCall(usage, tiered)).toEqual(costs(0.0000625, 0, 0.0125, 0.0025));
   });
 
-  it("takes the mean request of a usage of several requests to its tier", () => {
+  it("chooses the tier of several requests by their mean", () => {
     const usage = usageOf({ requests: 3, promptTokens: 300_000 });
     // Three requests of 100,000: 300,000 × $1.25/M = $0.375
     expect(costOfCall(usage, tiered)).toEqual(costs(0.375, 0, 0, 0));
   });
 
-  it("says null, not 0, for an unknown model, also for one that used nothing", () => {
+  it("returns null, not 0, for an unknown model, also without usage", () => {
     expect(costOfCall(usageOf({ promptTokens: 10 }), null)).toEqual(unknownCost);
     expect(costOfCall(usageOf({}), null)).toEqual(unknownCost);
     expect(Object.values(unknownCost)).toEqual([null, null, null, null, null]);
   });
 
-  it("says null, not the sum of what was not used, where nothing that was used has a price", () => {
+  it("returns null if nothing that was used has a price", () => {
     const embedding = perMillion({ prompt: 0.02, completion: null, cacheRead: 0.02, cacheCreation: 0.02 });
     expect(costOfCall(usageOf({ completionTokens: 3 }), embedding)).toEqual(unknownCost);
     expect(costOfCall(usageOf({ units: { web_searches: 1 } }), embedding)).toEqual(unknownCost);
@@ -69,7 +69,7 @@ describe("costOfCall", () => {
     });
   });
 
-  it("says null for the tokens alone that have no price, and 0 where there are none of them", () => {
+  it("returns null for kinds of tokens without a price, and 0 if none were used", () => {
     const embedding = perMillion({ prompt: 0.02, completion: null, cacheRead: 0.02, cacheCreation: 0.02 });
     expect(costOfCall(usageOf({ promptTokens: 5_000 }), embedding)).toEqual(costs(0.0001, 0, 0, 0));
     expect(
@@ -79,7 +79,7 @@ describe("costOfCall", () => {
 });
 
 describe("sums of costs", () => {
-  it("are exact in any order, for prices as they are published", () => {
+  it("are exact in any order, for published prices", () => {
     const tokens = fc.array(fc.nat(1_000_000), { maxLength: 100 });
     // USD per million tokens with up to six digits after the point, as 18.75 or 0.075
     fc.assert(
@@ -100,13 +100,13 @@ describe("sums of costs", () => {
     );
   });
 
-  it("are as good as the price for one that is finer than a picodollar", () => {
+  it("are as exact as the price if it is finer than a picodollar", () => {
     expect(picodollars(1.5e-13, 1)).toBeCloseTo(0.15, 12);
     expect(picodollars(1e-13, 1_000_000)).toBeCloseTo(1e-7, 15);
     expect(picodollars(0, 1)).toBe(0);
   });
 
-  it("take a price per token and one per million tokens as the same", () => {
+  it("are equal for a price per token and per million tokens", () => {
     fc.assert(
       fc.property(fc.nat(1_000_000_000), (whole) => {
         expect(picodollars(whole / 1e12, 1)).toBe(whole);

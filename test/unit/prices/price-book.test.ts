@@ -40,7 +40,7 @@ const promptCost = (prices: readonly ProjectPrice[], llmId: string, at: string):
 const usd = (cost: number | null): number | null => (cost === null ? null : inUsd(cost));
 
 describe("createPriceBook", () => {
-  it("prefers the project's price, that of the exact id to that of the plain one", () => {
+  it("prefers the project's price, and the exact id to the plain one", () => {
     const plain = priced("gpt-4o", "2020-01-01T00:00:00Z", 0.001);
     const exact = priced("azure/gpt-4o", "2020-01-01T00:00:00Z", 0.003);
     const at = "2026-01-01T00:00:00Z";
@@ -61,12 +61,12 @@ describe("createPriceBook", () => {
     ["our-llama:stepwise", false],
     ["our-llama-step1", false],
     ["our-llama:step1:free", false],
-  ])("is that of a model for its checkpoints alone: %s, %s", (llmId, isCheckpoint) => {
+  ])("is that of a model only for its checkpoints: %s, %s", (llmId, isCheckpoint) => {
     const prices = [priced("our-llama", "2020-01-01T00:00:00Z", 0.001)];
     expect(promptCost(prices, llmId, "2026-01-01T00:00:00Z")).toBe(isCheckpoint ? 1 : null);
   });
 
-  it("charges cached tokens the prompt price while no cache price is set, and 0 only when 0 was set", () => {
+  it("charges the prompt price for cached tokens without a cache price, and 0 only for a cache price of 0", () => {
     const usage = usageOf({
       promptTokens: 1_000,
       cacheReadTokens: 600,
@@ -86,7 +86,7 @@ describe("createPriceBook", () => {
     expect(bookOf([free]).cost("own", at, usage)).toMatchObject({ cacheRead: 0, cacheCreation: 0.6 * 1e12 });
   });
 
-  it("tells of each LLM without a price once, and of none that has one", () => {
+  it("reports each LLM without a price once, and none that has one", () => {
     const heard: string[] = [];
     const book = bookOf([priced("own", "2026-06-01T00:00:00Z", 1)], (llmId) => heard.push(llmId));
     const at = us("2026-01-01T00:00:00Z");
@@ -95,7 +95,7 @@ describe("createPriceBook", () => {
     expect(heard).toEqual(["mystery", "own", "gemma-3"]);
   });
 
-  it("answers the same after more LLM ids than it remembers", () => {
+  it("returns the same after more LLM ids than it caches", () => {
     const book = bookOf([]);
     const at = us("2026-01-01T00:00:00Z");
     for (let index = 0; index < 11_000; index++) book.cost(`mystery-${index}`, at, thousand);
@@ -104,7 +104,7 @@ describe("createPriceBook", () => {
   });
 });
 
-describe("the service that a call was served by", () => {
+describe("the provider of a call", () => {
   const at = us("2026-11-01T00:00:00Z");
   const million = usageOf({ promptTokens: 1_000_000, completionTokens: 1_000_000 });
   const pair = (llmId: string, provider: string, tier = "", prices: readonly ProjectPrice[] = []) => {
@@ -112,19 +112,19 @@ describe("the service that a call was served by", () => {
     return [usd(cost.prompt), usd(cost.completion)];
   };
 
-  it("decides the seller before the id does", () => {
+  it("takes precedence over the id", () => {
     expect(pair("openai/gpt-oss-120b", "groq")).toEqual([0.15, 0.6]);
     expect(pair("groq/openai/gpt-oss-120b", "groq.chat")).toEqual([0.15, 0.6]);
     expect(pair("gpt-4o", "openai.responses")).toEqual([2.5, 10]);
     expect(pair("claude-sonnet-4-5", "aws.bedrock")).toEqual(pair("claude-sonnet-4-5", "anthropic"));
   });
 
-  it("is no reason for another seller's price, where a host has none", () => {
+  it("does not lead to another provider's price if it has none", () => {
     expect(pair("gpt-4o", "groq")).toEqual([null, null]);
     expect(pair("gpt-4o", "our-proxy")).toEqual([2.5, 10]);
   });
 
-  it("charges the tiers whose prices are published", () => {
+  it("selects the published price of a tier", () => {
     // OpenAI: flex at half, priority $2.50 and $20 for GPT-5; Anthropic: batches at half
     expect(pair("gpt-5", "openai", "flex")).toEqual([0.625, 5]);
     expect(pair("gpt-5", "", "priority")).toEqual([2.5, 20]);
@@ -155,7 +155,7 @@ describe("the service that a call was served by", () => {
     expect(pair("openai/gpt-oss-120b", "groq", "flex")).toEqual([0.15, 0.6]);
   });
 
-  it("leaves a tier that nobody has a price for without one", () => {
+  it("has no price for a tier without a published one", () => {
     expect(pair("gpt-5", "openai", "scale")).toEqual([null, null]);
     expect(pair("claude-sonnet-4-5", "anthropic", "priority")).toEqual([null, null]);
     expect(pair("o1", "openai", "priority")).toEqual([null, null]);
@@ -167,7 +167,7 @@ describe("the service that a call was served by", () => {
     expect(pair("gemini-2.5-pro", "google", "flex")).toEqual([null, null]);
   });
 
-  it("takes a project's price of that tier, and never its usual one for another tier", () => {
+  it("uses a project's price of that tier, and never its default price for another tier", () => {
     const prices = [
       priced("gpt-5", "2026-01-01T00:00:00Z", 0.1),
       priced("gpt-5", "2026-01-01T00:00:00Z", 0.2, { id: "b", service_tier: "scale" }),

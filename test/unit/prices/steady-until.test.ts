@@ -37,8 +37,8 @@ const projectPrice = fc.record({
   prompt_token_cost: fc.nat(9).map((usd) => usd / 1e6),
 });
 
-describe("how long a price holds", () => {
-  it("is not longer than until it changes", () => {
+describe("the validity of a price", () => {
+  it("ends when it changes, at the latest", () => {
     fc.assert(
       fc.property(
         fc.array(projectPrice, { maxLength: 4 }),

@@ -29,7 +29,7 @@ function nested(levels: number, innermost: object): object {
 }
 
 describe("compileQuery", () => {
-  it("compares with no instant that is further away than stored ones can be", () => {
+  it("compares with no instant outside the stored range", () => {
     const [first, last] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2255, 0, 1) * 1000];
     const far = fc.oneof(
       fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -50,7 +50,7 @@ describe("compileQuery", () => {
     );
   });
 
-  it("writes nothing of a literal, a field's name or a feedback's type into the SQL", () => {
+  it("puts no text of a literal, a field's name or a feedback type into the SQL", () => {
     const marked = fc.string({ unit: "binary", maxLength: 30 }).map((text) => `MARK${text}MARK`);
     fc.assert(
       fc.property(marked, fc.constantFrom("inputs", "output", "attributes", "summary"), (text, head) => {
@@ -71,7 +71,7 @@ describe("compileQuery", () => {
     );
   });
 
-  it("never throws, whatever it is given: every refusal has a path that begins with query", () => {
+  it("never throws, for any input: every issue has a path that begins with query", () => {
     const names = [
       ...operators.keys(),
       "input",
@@ -119,7 +119,7 @@ describe("compileQuery", () => {
     );
   });
 
-  it("takes 64 levels, and no more", () => {
+  it("accepts 64 levels, and no more", () => {
     expect(issuesOf(nested(64, one))).toEqual([]);
     expect(issuesOf(nested(65, one))).toEqual([
       {
@@ -131,7 +131,7 @@ describe("compileQuery", () => {
     expect(issuesOf(nested(10, one), { maxDepth: 9, maxNodes: 1000 })).toHaveLength(1);
   });
 
-  it("takes 1,000 nodes, and no more, and says so once", () => {
+  it("accepts 1,000 nodes, and no more, and reports that once", () => {
     const many = (count: number): object => ({ $expr: { $or: Array.from({ length: count }, () => x) } });
     expect(issuesOf(many(999))).toEqual([]);
     expect(issuesOf(many(1000))).toEqual([
@@ -140,13 +140,13 @@ describe("compileQuery", () => {
     expect(issuesOf(many(1_000_000))).toHaveLength(1);
   });
 
-  it("refuses what the engine would refuse as too large a statement", () => {
+  it("rejects a statement that is too large for ClickHouse", () => {
     const long = { $getField: `inputs${".a".repeat(60)}` };
     const conditions = Array.from({ length: 400 }, () => long);
     expect(issuesOf({ $expr: { $or: conditions } }).map((issue) => issue.type)).toEqual(["too_long"]);
   });
 
-  it("does not grow exponentially however conditions are nested", () => {
+  it("does not grow exponentially, for any nesting of conditions", () => {
     const shapes: ((inner: object) => object)[] = [
       (inner) => ({ $in: [inner, [x, x, { $literal: null }]] }),
       (inner) => ({ $contains: { input: inner, substr: x, case_insensitive: true } }),
@@ -161,7 +161,7 @@ describe("compileQuery", () => {
     }
   });
 
-  it("reads integers of 64 bits that the body's parser keeps as text", () => {
+  it("reads 64-bit integers that the body's parser keeps as text", () => {
     const query = parseJson('{"$expr":{"$eq":[{"$getField":"inputs.x"},{"$literal":9007199254740993}]}}');
     const compiled = compileQuery(query, { project });
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.issues));

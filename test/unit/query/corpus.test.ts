@@ -36,7 +36,7 @@ if (process.env["UPDATE_CORPUS"] === "1") {
   writeFileSync(FILE, lines.join(""));
 }
 
-it.each(rejected)("a query is refused: $name", ({ text, issues }) => {
+it.each(rejected)("a query is rejected: $name", ({ text, issues }) => {
   expect(issues).not.toEqual([]);
   expect(issuesOf(text)).toEqual(issues);
 });

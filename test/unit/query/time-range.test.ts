@@ -68,8 +68,8 @@ function startedOf(conditions: readonly Tree[]) {
   return compiled.bounds.started;
 }
 
-describe("the hours that a condition on time allows", () => {
-  it("leave out no hour in which a call can have started", () => {
+describe("the hours of a condition on time", () => {
+  it("contain every hour in which a matching call can have started", () => {
     fc.assert(
       fc.property(fc.array(condition, { minLength: 1, maxLength: 3 }), instant, (conditions, startedAt) => {
         fc.pre(conditions.every((one) => holds(one, startedAt)));
@@ -81,7 +81,7 @@ describe("the hours that a condition on time allows", () => {
     );
   });
 
-  it("leave out none under lists and negations", () => {
+  it("contain every such hour under lists and negations", () => {
     fc.assert(
       fc.property(tree, instant, (one, startedAt) => {
         fc.pre(holds(one, startedAt));

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parseJsonText } from "../../../src/shared/escaped-keys.ts";
 import { parseJson } from "../../../src/shared/json.ts";
 
-/** Where an object has a member before it, so that the engine expects the key it saw next. */
+/** JSON object with a preceding member, so that the parser expects the key it saw next. */
 const document = (key: string, first: string): string => `{${JSON.stringify(first)}:0,${key}:{"a":[1]}}`;
 
 describe.each([
@@ -24,7 +24,7 @@ describe.each([
     [String.raw`\ud83d`, "\ud83d"],
     [String.raw`\u005f_proto__`, "__proto__"],
     [String.raw`\u0031`, "1"],
-  ])("reads the key %s after one that begins as it is written", (written, key) => {
+  ])("reads the key %s after one with the same beginning", (written, key) => {
     const first = `member ${seen++}`;
     const earlier = JSON.stringify(written.slice(0, key.length));
     JSON.parse(document(earlier, first));
@@ -35,7 +35,7 @@ describe.each([
     expect(Object.getOwnPropertyDescriptor(value, key)?.value).toEqual({ a: [1] });
   });
 
-  it("reads any key, however it is written, after one that begins so", () => {
+  it("reads any key in any notation, after one with the same beginning", () => {
     const character = fc.constantFrom('"', "\\", "\n", "/", "u", "0", "é", "中", "\ud83d", "\ude00");
     const written = fc.array(fc.tuple(character, fc.boolean()), { minLength: 1, maxLength: 5 });
     const isBare = (one: string): boolean => one >= " " && one !== '"' && one !== "\\";
@@ -58,7 +58,7 @@ describe.each([
     );
   });
 
-  it("gives back documents with their keys in their order", () => {
+  it("round-trips documents with their keys in order", () => {
     const key = fc.oneof(
       fc.string({ unit: fc.constantFrom('"', "\\", "\n", "u", "é", "\ud83d", "0") }),
       fc.constantFrom("__proto__", "constructor", "1"),
@@ -79,7 +79,7 @@ describe.each([
     );
   });
 
-  it("takes the last of the members with one key, however it is written", () => {
+  it("uses the last member of a repeated key, in any notation", () => {
     expect(parse(String.raw`{"a":1,"\u0061":2,"\n":3,"\u000a":4}`)).toEqual({ a: 2, "\n": 4 });
     expect(parse(String.raw`{"\u0061":1,"a":2}`)).toEqual({ a: 2 });
   });
@@ -90,7 +90,7 @@ describe.each([
     String.raw`\ "a": 1`,
     String.raw`{"\x":1}`,
     String.raw`{"\"`,
-  ])("refuses %s", (text) => {
+  ])("rejects %s", (text) => {
     expect(() => parse(text)).toThrow(SyntaxError);
   });
 
@@ -102,13 +102,13 @@ describe.each([
     ["objects with such keys", `[${String.raw`{"\"":1,"é\n":{}},`.repeat(100_000)}1]`],
     ["strings with escapes", `[${String.raw`"a\"b\n" ,`.repeat(300_000)}1]`],
     ["levels", `${String.raw`{"\"":`.repeat(200_000)}1${"}".repeat(200_000)}`],
-  ])("takes megabytes of %s", (_what, text) => {
+  ])("parses megabytes of %s", (_what, text) => {
     expect(() => parse(text)).not.toThrow();
   });
 });
 
 describe("JSON.parse of the runtime", () => {
-  it("still misreads escaped keys: when it does not, src/shared/escaped-keys.ts can go", () => {
+  it("still misreads escaped keys: once it does not, delete src/shared/escaped-keys.ts", () => {
     // the text of the earlier key is how the escaped one begins; a process that has read much may have given up the short cut
     const program = String.raw`
       const earlier = '{"canary":0,"\\\\":1}';

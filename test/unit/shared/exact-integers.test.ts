@@ -6,7 +6,7 @@ const LONG = "1234567890123456789";
 const nested = (levels: number, inner: string): string => "[".repeat(levels) + inner + "]".repeat(levels);
 
 describe("parseExactly", () => {
-  it("gives back every digit, wherever the integer stands", () => {
+  it("keeps every digit, at any position", () => {
     const integer = fc.bigInt(-(2n ** 63n), 2n ** 64n - 1n).map(String);
     const text = fc.string({ unit: fc.constantFrom('"', "\\", ":", ",", "[", " ", LONG, "x") });
     const scalar = fc.oneof(
@@ -36,7 +36,7 @@ describe("parseExactly", () => {
     );
   });
 
-  it("tells integers apart that are the same double, and leaves other numbers alone", () => {
+  it("distinguishes integers that are the same double, and keeps other numbers", () => {
     expect(JSON.stringify(parseExactly(`[9007199254740993,9007199254740992,9007199254740993.0]`))).toBe(
       "[9007199254740993,9007199254740992,9007199254740992]",
     );
@@ -57,11 +57,11 @@ describe("parseExactly", () => {
     `[--${LONG}]`,
     `[${LONG}`,
     `${LONG}"`,
-  ])("refuses %s", (text) => {
+  ])("rejects %s", (text) => {
     expect(() => parseExactly(text)).toThrow(SyntaxError);
   });
 
-  it("reads a long integer below any number of levels", () => {
+  it("reads a long integer at any depth", () => {
     expect(() => parseExactly(nested(200_000, LONG))).not.toThrow();
   });
 
@@ -71,7 +71,7 @@ describe("parseExactly", () => {
     ["long integers", `[${`${LONG},`.repeat(200_000)}1]`],
     ["text of digits", `"${" 1234567890123456".repeat(250_000)}"`],
     ["backslashes", String.raw`["${"\\\\".repeat(1_000_000)}\"",${LONG}]`],
-  ])("takes 4 MB of %s", (_name, text) => {
+  ])("parses 4 MB of %s", (_name, text) => {
     expect(() => parseExactly(text)).not.toThrow();
   });
 });

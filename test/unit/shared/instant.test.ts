@@ -16,8 +16,8 @@ function textOf(micros: number): string {
   return `${new Date(ms).toISOString().slice(0, 23).replace("T", " ")}${digits}`;
 }
 
-describe("the store's text of an instant", () => {
-  it("has every microsecond, whichever instants were written before", () => {
+describe("an instant in ClickHouse's format", () => {
+  it("has every microsecond, for any instants formatted before", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(anyInstant, nearby)), (instants) => {
         for (const instant of instants) {
@@ -32,7 +32,7 @@ describe("the store's text of an instant", () => {
 });
 
 describe("an instant in a response", () => {
-  it("is read back as it was, and has microseconds only where there are some", () => {
+  it("round-trips, and has microseconds only if they are not 0", () => {
     fc.assert(
       fc.property(fc.oneof(anyInstant, nearby), (instant) => {
         expect(parseInstant(isoOf(instant))).toBe(instant);

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { stringifyJson } from "../../../src/shared/json.ts";
 import { membersOf, objectOf } from "../../../src/shared/json-members.ts";
 
-it("has the members of an object as they are written, and writes them again", () => {
+it("reads the members of an object as text, and writes them again", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
       const text = stringifyJson(object);

@@ -12,7 +12,7 @@ function countOf(value: unknown): number {
   return 1 + ofKeys + Math.max(1, ofMembers);
 }
 
-it("counts the values and keys of a text, whatever its pieces", () => {
+it("counts the values and keys of a text, in any chunks", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 9 }), fc.nat(4), (value, pieceBytes, indent) => {
       const bytes = Buffer.from(JSON.stringify(value, null, indent));

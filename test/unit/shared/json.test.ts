@@ -6,7 +6,7 @@ import { isTooDeep, MAX_JSON_DEPTH, parseJson, stringifyJson } from "../../../sr
 const roundTrip = (text: string): string => stringifyJson(parseJson(text));
 
 describe("parseJson and stringifyJson", () => {
-  it("give back what JSON they were given", () => {
+  it("round-trip any JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const text = JSON.stringify(value);
@@ -30,7 +30,7 @@ describe("parseJson and stringifyJson", () => {
     ["-9223372036854775809", -9223372036854775808],
     ["1e400", null],
     ["-1e400", null],
-  ])("make a double of %s, null where there is none", (text, value) => {
+  ])("make a double of %s, null if there is none", (text, value) => {
     expect(JSON.parse(roundTrip(text))).toBe(value);
   });
 
@@ -40,23 +40,23 @@ describe("parseJson and stringifyJson", () => {
     );
   });
 
-  it("replace lone surrogates and nothing that looks like one", () => {
+  it("replace lone surrogates and nothing similar", () => {
     expect(roundTrip(String.raw`["\ud83d","\ude00","\ud83d\ude00","\\ud83d","x\\\ud83dy"]`)).toBe(
       String.raw`["�","�","😀","\\ud83d","x\\�y"]`,
     );
   });
 
-  it("keep keys that other parsers take for something else", () => {
+  it("keep keys such as __proto__", () => {
     const text = '{"__proto__":{"x":1},"constructor":2}';
     expect(roundTrip(text)).toBe(text);
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 
-  it.each(["", "{", "[1,]", "nope", '{"a":NaN', '"\\"'])("refuse %j", (text) => {
+  it.each(["", "{", "[1,]", "nope", '{"a":NaN', '"\\"'])("reject %j", (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 
-  it("come to an end with text made to be slow", () => {
+  it("parse adversarial text within the time limit", () => {
     const hostile = [
       `"${'\\"'.repeat(500_000)}`,
       '"'.repeat(500_001),
@@ -76,7 +76,7 @@ describe("parseJson and stringifyJson", () => {
 
 describe("isTooDeep", () => {
   const nested = (levels: number): unknown => JSON.parse("[".repeat(levels) + "]".repeat(levels));
-  it("allows so many levels and no more, however deep", () => {
+  it("allows the maximum depth and no more", () => {
     expect(isTooDeep(nested(MAX_JSON_DEPTH))).toBe(false);
     expect(isTooDeep(nested(MAX_JSON_DEPTH + 2))).toBe(true);
     expect(isTooDeep(nested(100_000))).toBe(true);

@@ -6,7 +6,7 @@ import { atOnce } from "../../../src/shared/steps.ts";
 const most = fc.integer({ min: 1, max: 9 });
 
 describe("sortSteps", () => {
-  it("sorts numbers as one sort of all does, however few are sorted at once", () => {
+  it("sorts numbers as a single sort does, for any step size", () => {
     fc.assert(
       fc.property(fc.array(fc.integer()), most, (numbers, atATime) => {
         const values = Float64Array.from(numbers);

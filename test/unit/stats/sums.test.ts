@@ -53,7 +53,7 @@ function add(sums: Sums, { row, counts, costs, times, latency }: Used, isCell: b
 }
 
 describe("sums", () => {
-  it("are exact to the picodollar, in whatever order and by way of whatever rows things are added", () => {
+  it("are exact to the picodollar, for any order and any intermediate rows", () => {
     const small = usage.map((one) => ({ ...one, times: 1 + (one.times % 5) }));
     fc.assert(
       fc.property(
@@ -99,7 +99,7 @@ describe("sums", () => {
 describe("an amount", () => {
   const amount = fc.record({ dollars: fc.nat(1_000_000), picodollars: fc.nat(PER_USD - 1) });
 
-  it("is printed with every digit", () => {
+  it("is formatted with every digit", () => {
     fc.assert(
       fc.property(amount, (one) => {
         const [whole, rest = ""] = usdText(one).split(".");
@@ -109,7 +109,7 @@ describe("an amount", () => {
     );
   });
 
-  it("is larger if it has more dollars, or as many and more picodollars", () => {
+  it("is compared by dollars, then by picodollars", () => {
     fc.assert(
       fc.property(amount, amount, (one, other) => {
         const value = ({ dollars, picodollars }: typeof one): bigint =>
@@ -124,7 +124,7 @@ describe("an amount", () => {
 });
 
 describe("percentiles", () => {
-  it("are those of the values of all cells of a row", () => {
+  it("cover the values of all aggregates of a row", () => {
     const value = fc.tuple(fc.nat(5), fc.integer({ min: -1000, max: 1000 }));
     // also more than the initial capacity
     const values = fc
@@ -151,7 +151,7 @@ describe("percentiles", () => {
     );
   });
 
-  it("are refused beyond so many values", () => {
+  it("are rejected above the limit of values", () => {
     const cells = new AggregateValues(2);
     cells.add(0, 1);
     cells.add(0, 2);
@@ -160,7 +160,7 @@ describe("percentiles", () => {
 });
 
 describe("firstOf", () => {
-  it("is the beginning of all, sorted", () => {
+  it("returns the first items in sort order", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(20)), fc.integer({ min: 1, max: 9 }), (values, most) => {
         const compare = (a: number, b: number): number => values[b]! - values[a]! || a - b;

@@ -12,13 +12,13 @@ describe("readUsage", () => {
       { promptTokens: 5, completionTokens: 2, totalTokens: 7 },
     ],
     [
-      "both names: the larger, never the sum",
+      "both names: the larger count, never the sum",
       { prompt_tokens: 5, input_tokens: 7, completion_tokens: 4, output_tokens: 3 },
       { promptTokens: 7, completionTokens: 4 },
     ],
     ["a total of its own", { prompt_tokens: 5, total_tokens: 100 }, { totalTokens: 100 }],
     [
-      "a total of 0 beside tokens",
+      "a total of 0 with tokens",
       { prompt_tokens: 5, completion_tokens: 1, total_tokens: 0 },
       { totalTokens: 6 },
     ],
@@ -38,7 +38,7 @@ describe("readUsage", () => {
       { promptTokens: 4, totalTokens: 4, requests: 1 },
     ],
     [
-      "the Responses API with flat cache fields beside its own, as weave for Python writes it",
+      "the Responses API with additional flat cache fields, as weave for Python writes it",
       { input_tokens: 90, cache_read_input_tokens: 40, input_tokens_details: { cached_tokens: 40 } },
       { promptTokens: 90, cacheReadTokens: 40, cacheOutsidePrompt: false },
     ],
@@ -53,12 +53,12 @@ describe("readUsage", () => {
       { units: { input_audio_tokens: 30, input_image_tokens: 20, output_audio_tokens: 40 } },
     ],
     [
-      "DeepSeek's hits and misses alone",
+      "only DeepSeek's hits and misses",
       { prompt_cache_hit_tokens: 60, prompt_cache_miss_tokens: 40, completion_tokens: 1 },
       { promptTokens: 100, cacheReadTokens: 60, totalTokens: 101 },
     ],
     [
-      "Gemini's words in Python",
+      "Gemini's names in Python",
       {
         prompt_token_count: 10,
         candidates_token_count: 2,
@@ -68,7 +68,7 @@ describe("readUsage", () => {
       { promptTokens: 10, completionTokens: 5, units: { output_image_tokens: 2 } },
     ],
     [
-      "Gemini by weave for Python, which leaves thoughts beside the answer",
+      "Gemini by weave for Python, which excludes reasoning from the output",
       { prompt_tokens: 10, completion_tokens: 2, thoughts_tokens: 30, total_tokens: 42, requests: 1 },
       { promptTokens: 10, completionTokens: 32, totalTokens: 42 },
     ],
@@ -91,22 +91,22 @@ describe("readUsage", () => {
       },
     ],
     [
-      "our own names, and who served",
+      "our own names, and the provider",
       { prompt_tokens: 5, web_searches: 4, service_tier: "Priority", provider: "OpenAI" },
       { units: { web_searches: 4 }, service: { provider: "openai", tier: "priority" } },
     ],
     [
-      "it as Google spells it",
+      "the tier as Google spells it",
       { promptTokenCount: 5, serviceTier: "SERVICE_TIER_STANDARD" },
       { service: undefined },
     ],
     [
-      "none of Vertex",
+      "no tier of Vertex",
       { promptTokenCount: 5, trafficType: "TRAFFIC_TYPE_UNSPECIFIED" },
       { service: undefined },
     ],
     [
-      "another one as Google spells it",
+      "another tier as Google spells it",
       { promptTokenCount: 5, serviceTier: "SERVICE_TIER_FLEX" },
       { service: { provider: "", tier: "flex" } },
     ],
@@ -114,7 +114,7 @@ describe("readUsage", () => {
     expect(of(entry)).toMatchObject(expected);
   });
 
-  it("drops what used nothing, what is no object, and what is no usage", () => {
+  it("drops empty usage, and values that are no usage", () => {
     expect(readUsage({ usage: { a: {}, b: { prompt_tokens: 0 }, c: 5, d: null, e: [1], f: "x" } })).toEqual(
       [],
     );
@@ -122,7 +122,7 @@ describe("readUsage", () => {
       expect(readUsage(summary)).toEqual([]);
   });
 
-  it("takes LLM ids as they stand", () => {
+  it("keeps LLM ids unchanged", () => {
     const ids = ["__proto__", "constructor", "a.b", "", 'x"y', "modèle"];
     const usage = JSON.parse(
       `{${ids.map((id) => `${JSON.stringify(id)}:{"requests":1}`).join(",")}}`,
@@ -131,7 +131,7 @@ describe("readUsage", () => {
   });
 });
 
-describe("readUsage beside an output", () => {
+describe("readUsage with an output", () => {
   const summary = (entry: object) => ({ usage: { m: entry } });
   const raw = {
     input_tokens: 215,
@@ -140,7 +140,7 @@ describe("readUsage beside an output", () => {
     output_tokens: 50,
   };
 
-  it("sees that weave for Python has added Anthropic's cached tokens to the input", () => {
+  it("detects that weave for Python has added Anthropic's cached tokens to the input", () => {
     const added = { ...raw, input_tokens: 215 + 801 + 300 };
     expect(readUsage(summary(added), { type: "message", usage: raw })[0]).toMatchObject({
       promptTokens: 1316,
@@ -152,7 +152,7 @@ describe("readUsage beside an output", () => {
     });
   });
 
-  it("reads what the summary leaves out, of a stream's answer too", () => {
+  it("reads counts that the summary lacks, also from a stream's response", () => {
     const entry = { requests: 1, input_tokens: 10, output_tokens: 5 };
     const usage = { input_tokens: 10, output_tokens: 5, output_tokens_details: { audio_tokens: 3 } };
     const output = [
@@ -172,7 +172,7 @@ describe("readUsage beside an output", () => {
     }
   });
 
-  it("leaves an answer aside that counts otherwise, or where the summary has several LLMs", () => {
+  it("ignores a response with other counts, or if the summary has several LLMs", () => {
     const answer = { usage: { prompt_tokens: 7, completion_tokens: 1 }, service_tier: "flex" };
     expect(
       readUsage(summary({ prompt_tokens: 14, completion_tokens: 2 }), answer)[0]?.service,
@@ -181,7 +181,7 @@ describe("readUsage beside an output", () => {
     expect(readUsage(two, answer).map(({ service }) => service)).toEqual([undefined, undefined]);
   });
 
-  it("adds nothing for outputs of other things", () => {
+  it("ignores other outputs", () => {
     const entry = { prompt_tokens: 1 };
     for (const output of [null, 5, "text", [], {}, { usage: "x" }, { usage: [] }, { response: { usage: 1 } }])
       expect(readUsage(summary(entry), output)).toEqual(readUsage(summary(entry)));

@@ -6,7 +6,7 @@ import { unitCounts } from "../../models/forests.ts";
 const text = fc.string({ unit: "grapheme" });
 
 describe("encodeUsage", () => {
-  it("is undone by decodeUsage", () => {
+  it("round-trips with decodeUsage", () => {
     const count = fc.maxSafeNat();
     const usage = fc.record(
       {
@@ -43,7 +43,7 @@ describe("encodeUsage", () => {
     );
   });
 
-  it("writes what has neither units nor a service as stores of earlier versions hold it", () => {
+  it("writes usage without units and provider in the format of earlier versions", () => {
     const column = '[["gpt-4o",1,10,2,12,0,0,0],["claude",1,3,2,5,50,7,1]]';
     expect(encodeUsage(decodeUsage(column))).toBe(column);
     expect(decodeUsage(column)[1]).toEqual({

@@ -7,7 +7,7 @@ import { comparedWith, printWindow, readWindow } from "../../../web/state/time-r
 const words = fc.string({ minLength: 1, unit: "grapheme" });
 
 describe("an address", () => {
-  it("is read as it was printed, whatever stands in it", () => {
+  it("round-trips, with any content", () => {
     const addresses = fc.record({
       project: fc
         .tuple(words, words)
@@ -34,14 +34,14 @@ describe("an address", () => {
     }
   });
 
-  it("that nobody printed leads to the overview, and one of no view that there is to the traces", () => {
+  it("leads to the overview if invalid, and to the traces for an unknown view", () => {
     for (const hash of ["", "#", "#/", "#/acme", "#/acme/demo"])
       expect(readAddress(hash).view).toBe("overview");
     for (const hash of ["#/acme/demo/nowhere", "#/acme/demo/trace", "#/acme/demo/%E0%A4%A"])
       expect(readAddress(hash).view).toBe("traces");
   });
 
-  it("hands over a key, and says where to go then", () => {
+  it("contains a key, and the view to show then", () => {
     expect(handedKey("#key=st_a_b&to=%2Facme%2Fdemo%2Ftraces%3Fsort%3Dcost")).toEqual({
       key: "st_a_b",
       hash: "#/acme/demo/traces?sort=cost",
@@ -54,7 +54,7 @@ describe("an address", () => {
 const UTC = { now: Date.parse("2026-11-22T00:00:00Z"), zone: "UTC" };
 
 describe("a window", () => {
-  it("is the last so long, or two instants; seven days where none is named, and nothing else", () => {
+  it("is a period until now, or two instants; default: seven days", () => {
     const { now } = UTC;
     expect(readWindow("1h", UTC)).toEqual({ fromMs: now - 3_600_000, toMs: undefined });
     const own = { fromMs: now - 5000, toMs: now };
@@ -65,7 +65,7 @@ describe("a window", () => {
       expect(readWindow(text, UTC)).toBeUndefined();
   });
 
-  it("begins and ends with days, weeks and months of the shown zone, however long they are", () => {
+  it("is aligned to days, weeks and months of the shown zone, of any length", () => {
     // the clock went back in Berlin on Sunday, 25 October 2026
     const berlin = { now: Date.parse("2026-10-26T09:00:00Z"), zone: "Europe/Berlin" };
     const iso = (name: string, looking = berlin) => {
@@ -83,7 +83,7 @@ describe("a window", () => {
     expect(iso("today", cairo)).toEqual(["2026-04-23T22:00", null]);
   });
 
-  it("is compared with as much of the period before as has passed of it", () => {
+  it("is compared with the elapsed part of the previous period", () => {
     const berlin = { now: Date.parse("2026-11-24T09:30:00Z"), zone: "Europe/Berlin" };
     const compared = (range: string, compare = "") => {
       const found = comparedWith(readWindow(range, berlin)!, { range, compare }, berlin);
@@ -104,7 +104,7 @@ describe("a window", () => {
 });
 
 describe("a search", () => {
-  it("is read as it was printed", () => {
+  it("round-trips", () => {
     const conditions = fc.record({
       field: fc.constantFrom("user", "model", "op", "thread", "attributes.tenant", "inputs.a"),
       op: fc.constant(":" as const),
@@ -122,7 +122,7 @@ describe("a search", () => {
     );
   });
 
-  it("has words and conditions side by side", () => {
+  it("combines words and conditions", () => {
     expect(readSearch('parcel status:failed cost>0.1 -user:"ana b" latency>=11s').search).toEqual({
       words: ["parcel"],
       conditions: [
@@ -145,7 +145,7 @@ describe("a search", () => {
     "user>ana",
     "cost:",
     "cost>1s",
-  ])("refuses %j, and says what to write", (text) => {
+  ])("rejects %j with a remedy", (text) => {
     const { faults } = readSearch(text.endsWith(".") ? `${text}:x` : text);
     expect(faults).toHaveLength(1);
     expect(faults[0]!.msg.length).toBeGreaterThan(10);

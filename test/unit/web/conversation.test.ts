@@ -178,7 +178,7 @@ const formats: Readonly<Record<string, { readonly inputs: object; readonly outpu
 };
 
 describe("a conversation", () => {
-  it.each(Object.entries(formats))("is read of %s", (_name, { inputs, output }) => {
+  it.each(Object.entries(formats))("is read from %s", (_name, { inputs, output }) => {
     const parts = readConversation({ inputs, output }).flatMap((message) =>
       message.parts.map((part) => [message.role, part] as const),
     );
@@ -194,12 +194,12 @@ describe("a conversation", () => {
     ]);
   });
 
-  it("is none where no model was asked", () => {
+  it("is empty if no model was called", () => {
     expect(readConversation({ inputs: { question: "Where?" }, output: { answer: "Here." } })).toEqual([]);
     expect(readConversation({ inputs: { messages: [1, 2] }, output: "x" })).toEqual([]);
   });
 
-  it("comes of whatever JSON there is without a failure", () => {
+  it("never throws, for any JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (inputs, output) => {
         readConversation({ inputs, output, attributes: inputs });

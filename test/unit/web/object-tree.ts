@@ -7,7 +7,7 @@ export interface TreeNode {
   readonly call: TraceCall;
   readonly children: readonly TreeNode[];
   readonly depth: number;
-  /** Of itself and all below it. */
+  /** Number of calls, descendants included. */
   readonly calls: number;
   readonly errors: number;
 }
@@ -97,7 +97,7 @@ export interface Group {
   readonly key: string;
   readonly name: string;
   readonly nodes: readonly TreeNode[];
-  /** Of the nodes themselves. */
+  /** Number of failed nodes, without descendants. */
   readonly failed: number;
   readonly running: boolean;
   readonly fromMs: number;
@@ -109,7 +109,7 @@ const LIKE_SIBLINGS = 4;
 
 interface Pending {
   readonly node: TreeNode;
-  /** Of the group it stands in. */
+  /** Indentation of the containing group. */
   readonly indent: number;
 }
 

@@ -3,14 +3,14 @@ import { csv } from "../../../web/format/csv.ts";
 import { visible } from "../../../web/format/plain-text.ts";
 
 describe("text of a call", () => {
-  it("shows what would turn, hide or ring", () => {
+  it("shows control and direction characters", () => {
     expect(visible("a\u202Egnp.exe\u0007\u200B")).toBe("a⟨U+202E⟩gnp.exe⟨U+0007⟩⟨U+200B⟩");
     expect(visible("line\r\nnext\ttab")).toBe("line\nnext\ttab");
     expect(visible("مرحبا ü 👍")).toBe("مرحبا ü 👍");
   });
 });
 
-it("a file for a spreadsheet has every digit, and nothing that it would run", () => {
+it("a CSV file has every digit, and nothing that a spreadsheet evaluates", () => {
   expect(
     csv([
       ["a,b", 'say "x"', null, 1.5e-7],

@@ -11,7 +11,7 @@ import { runs } from "../../helpers/runs.ts";
 import { chosenSeed } from "../../helpers/seeded-random.ts";
 
 describe("a total", () => {
-  it("is unknown when nothing of it has a price, and at least so much when something has", () => {
+  it("is unknown if nothing has a price, and a lower bound if something has", () => {
     const priced = usageOf("gpt-4o", 100, 0.5);
     const unpriced = usageOf("acme-7b", 50, null);
     expect(totalOf(unpriced)).toMatchObject({ tokens: 50, usd: null, unpriced: ["acme-7b"] });
@@ -31,7 +31,7 @@ describe("a total", () => {
 const seed = chosenSeed();
 
 describe("a sum of costs", () => {
-  it("is exact to the picodollar, however many there are", () => {
+  it("is exact to the picodollar, for any number of costs", () => {
     const usages = fc.array(fc.nat(1e9), { maxLength: 200 });
     fc.assert(
       fc.property(usages, (picodollars) => {
@@ -56,8 +56,8 @@ const usages = fc.array(
   { minLength: 1, maxLength: 30 },
 );
 
-describe("what calls used, in columns", () => {
-  it("is what the service said of each, and of groups and all of them the sum of what each adds", () => {
+describe("usage of calls, in columns", () => {
+  it("is the service's usage of each call, and for groups the sum of what each call adds", () => {
     fc.assert(
       fc.property(usages, usages, fc.array(fc.nat(30), { minLength: 30 }), (totals, owns, parents) => {
         const calls = parents.map((parent, at) => ({
@@ -96,7 +96,7 @@ describe("what calls used, in columns", () => {
     );
   });
 
-  it("counts a completion once where like siblings tell of one", () => {
+  it("counts a completion once if equal siblings report it", () => {
     const call = (id: string, parentId: string | null) => ({
       id,
       parentId,
@@ -118,7 +118,7 @@ describe("what calls used, in columns", () => {
 
 type Figures = Readonly<Record<string, { readonly tokens: number; readonly picodollars: number | null }>>;
 
-/** Of every call but each third one. */
+/** Returns the usage of every call but each third one. */
 function byId(usages: readonly Figures[]): Record<string, UsageByLlm> {
   return Object.fromEntries(
     usages.map((byLlm, at) => [

@@ -73,7 +73,7 @@ function shown(calls: readonly TraceCall[], folding: ExpandedState) {
   return { tree, opened, rows };
 }
 
-/** What a line of the tree of objects shows, as the columns say it. */
+/** Formats a line of the object tree as the columns do. */
 function lineOf(row: objects.Row): object {
   const { key, depth, open } = row;
   if (row.kind === "call") {
@@ -99,7 +99,7 @@ function lineAt({ tree, rows, opened }: ReturnType<typeof shown>, index: number)
 }
 
 describe("the tree in columns", () => {
-  it("has the lines that the tree of objects has, however it is folded", () => {
+  it("has the lines of the object tree, folded in any way", () => {
     fc.assert(
       fc.property(folded, ({ calls, roots, folding }) => {
         const columns = shown(calls, folding);
@@ -112,7 +112,7 @@ describe("the tree in columns", () => {
     );
   });
 
-  it("has all calls from top to bottom, each with its parent, and finds them by id", () => {
+  it("contains all calls from top to bottom, each with its parent, and finds them by id", () => {
     fc.assert(
       fc.property(forests, (calls) => {
         const tree = treeOf(calls);
@@ -132,13 +132,13 @@ describe("the tree in columns", () => {
     );
   });
 
-  it("counts the first of several calls of one id", () => {
+  it("uses the first of several calls with one id", () => {
     const tree = treeOf([call("a", null), call("b", "a"), call("a", "b", { startMs: 3 })]);
     expect(Array.from(tree.parents)).toEqual([NOT_FOUND, 0]);
     expect(callAt(tree, 0)).toMatchObject({ id: "a", startMs: 0, calls: 2 });
   });
 
-  it("is a chain of a hundred thousand without a stack that overflows, and a star of as many", () => {
+  it("supports a chain of 100,000 calls without stack overflow, and a star of as many", () => {
     const chain = Array.from({ length: 100_000 }, (_, at) => call(`c${at}`, at === 0 ? null : `c${at - 1}`));
     const star = Array.from({ length: 100_000 }, (_, at) =>
       call(`c${at}`, at === 0 ? null : "c0", { name: "n" }),
@@ -150,7 +150,7 @@ describe("the tree in columns", () => {
     }
   });
 
-  it("goes from where it begins to where it ends, and what runs until now", () => {
+  it("spans from its start to its end; running calls end now", () => {
     const tree = treeOf([
       call("a", null, { startMs: 5, endMs: 9 }),
       call("b", "a", { startMs: 6, endMs: null }),
@@ -175,7 +175,7 @@ describe("the rows", () => {
     );
   });
 
-  it("show any call once what hides it is open, and hide none for it", () => {
+  it("reveal a call by opening its ancestors, and hide none for it", () => {
     fc.assert(
       fc.property(folded, fc.nat(), ({ calls, folding }, pick) => {
         const wanted = calls[pick % Math.max(1, calls.length)];
@@ -193,8 +193,8 @@ describe("the rows", () => {
   });
 });
 
-describe("walking", () => {
-  it("goes to the next call that failed, from the last one to the first", () => {
+describe("navigation", () => {
+  it("goes to the next failed call, from the last one to the first", () => {
     fc.assert(
       fc.property(forests, (calls) => {
         const tree = treeOf(calls);
@@ -209,7 +209,7 @@ describe("walking", () => {
     );
   });
 
-  it("finds calls by a part of their name, in capitals or not, or by their whole id", () => {
+  it("finds calls by a part of their name, in any case, or by their complete id", () => {
     fc.assert(
       fc.property(forests, fc.constantFrom("a", "A", "ä", "c", "c7", "__proto__", ""), (calls, find) => {
         const tree = treeOf(calls);
@@ -225,7 +225,7 @@ describe("walking", () => {
     );
   });
 
-  it("goes from a row to the first below it, and to what it hangs on", () => {
+  it("goes from a row to its first child, and to its parent", () => {
     const calls = [call("root", null), call("agent", "root"), call("model", "agent"), call("tool", "root")];
     const { tree, rows } = shown(calls, { changed: new Set(), groupsOpen: false });
     expect([0, 1, 2, 3].map((index) => rowBelow(rows, index))).toEqual([1, 2, 2, 3]);
@@ -238,7 +238,7 @@ describe("walking", () => {
     ]);
   });
 
-  it("goes down to the one call that made the bill", () => {
+  it("goes down to the most expensive call", () => {
     const tree = treeOf([
       call("root", null),
       call("cheap", "root"),

@@ -80,7 +80,7 @@ async function layoutOf(engine: Engine, cluster: string): Promise<Copy["target"]
 /** Lists the shards of the source. Throws `MigrationError` if one has no tables. */
 async function sourcesOf({ source, from, cluster }: CopyOptions): Promise<readonly number[]> {
   const nodes = await surveyCluster(source, cluster);
-  const shards = Math.max(1, ...nodes.flatMap((node) => node.arrangedFor));
+  const shards = Math.max(1, ...nodes.flatMap((node) => node.shardCounts));
   const sources = Array.from({ length: shards }, (_, index) => index + 1);
   for (const shard of sources) {
     const ofShard = nodes.filter((node) => node.shard === shard);

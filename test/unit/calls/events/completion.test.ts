@@ -12,17 +12,17 @@ describe("completionIdOf", () => {
     ["an answer of Gemini", { responseId: "r9", candidates: [] }, "r9"],
     ["what the AI SDK returns", { text: "hi", response: { id: "aitxt-9", modelId: "m" } }, "aitxt-9"],
     [
-      "what LangChain returns in Python",
+      "the output of LangChain in Python",
       generated({ response_metadata: { id: "chatcmpl-9" }, id: "lc_run-1" }),
       "chatcmpl-9",
     ],
     [
-      "what LangChain returns in JavaScript",
+      "the output of LangChain in JavaScript",
       generated({ response_metadata: {}, id: "chatcmpl-9" }),
       "chatcmpl-9",
     ],
     ["what the gateway keeps", { id: "local", model: "m", choices: [] }, "local"],
-  ])("is the id of %s", (_, output, id) => {
+  ])("returns the id of %s", (_, output, id) => {
     expect(completionIdOf(output)).toBe(id);
   });
 
@@ -36,7 +36,7 @@ describe("completionIdOf", () => {
     ["text", "chatcmpl-9"],
     ["a list", [{ id: "chatcmpl-9", choices: [] }]],
     ["nothing", null],
-  ])("is none for %s", (_, output) => {
+  ])("returns none for %s", (_, output) => {
     expect(completionIdOf(output)).toBe("");
   });
 });
@@ -62,7 +62,7 @@ describe("isUniqueId", () => {
     ["of zeros", "00000000-0000-0000-0000-000000000000"],
     ["of a test", "c1"],
     ["that is empty", ""],
-  ])("is false for one %s, %s", (_, id) => {
+  ])("is false for an id %s, %s", (_, id) => {
     expect(isUniqueId(id)).toBe(false);
   });
 });

@@ -18,19 +18,19 @@ function keys(...specs: MetricSpec[]): string[] {
 }
 
 describe("planMetrics", () => {
-  it("asks for what its type is asked for by default", () => {
+  it("uses the default aggregations of the type", () => {
     expect(keys(spec("n"))).toEqual(["avg_n", "min_n", "max_n"]);
     expect(keys(spec("b", { value_type: "boolean" }))).toEqual(["count_true_b", "count_false_b"]);
     expect(keys(spec("c", { value_type: "categorical" }))).toEqual(["count_c"]);
   });
 
-  it("makes slugs of whatever a path holds", () => {
+  it("makes a slug of any path", () => {
     expect(keys(spec("output.Low quality.é-1", { aggregations: ["sum"] }))).toEqual([
       "sum_output_Low_quality___1",
     ]);
   });
 
-  it("gives the later of two metrics with one key or one slug the next free slug", () => {
+  it("numbers the slug of a metric whose slug or key is taken", () => {
     const sum = { aggregations: ["sum"] } as const;
     expect(keys(spec("a.b", sum), spec("a_b", sum), spec("a b", sum))).toEqual([
       "sum_a_b",

@@ -31,11 +31,11 @@ const messageOf = (...deltas: readonly object[]): unknown => {
   return output.choices[0]!.message;
 };
 
-describe("what a stream is recorded as", () => {
+describe("the recorded output of a stream", () => {
   const made = (name: string, args: string): object => ({ function: { name, arguments: args } });
   it.each([
     [
-      "at one index, told apart by their ids",
+      "at one index, with different ids",
       [
         { index: 0, id: "x", ...made("f", "{") },
         { index: 0, function: { arguments: "}" } },
@@ -47,7 +47,7 @@ describe("what a stream is recorded as", () => {
       [{ id: "x", ...made("f", "{") }, { function: { arguments: "}" } }, { id: "y", ...made("g", "{}") }],
     ],
     [
-      "with names and ids in every piece",
+      "with names and ids in every chunk",
       [
         { index: 0, id: "x", ...made("f", "{") },
         { index: 1, id: "y", ...made("g", "{") },
@@ -55,7 +55,7 @@ describe("what a stream is recorded as", () => {
         { index: 1, id: "y", ...made("g", "}") },
       ],
     ],
-  ])("keeps the calls of two tools apart: %s", (_how, pieces) => {
+  ])("separates the calls of two tools: %s", (_how, pieces) => {
     expect(messageOf(...pieces.map((piece) => ({ tool_calls: [piece] })))).toMatchObject({
       tool_calls: [
         { id: "x", function: { name: "f", arguments: "{}" } },
@@ -64,14 +64,14 @@ describe("what a stream is recorded as", () => {
     });
   });
 
-  it("keeps two calls of one tool apart that nothing tells apart but the end of the first", () => {
+  it("separates two calls of one tool that only the end of the first one separates", () => {
     const pieces = ['{"a":1}', '{"a":2}'].map((args) => ({ tool_calls: [{ index: 0, ...made("f", args) }] }));
     expect(messageOf(...pieces)).toMatchObject({
       tool_calls: [made("f", '{"a":1}'), made("f", '{"a":2}')],
     });
   });
 
-  it("is the whole message where the last chunk repeats it, as MiniMax does", () => {
+  it("is the complete message if the last chunk repeats it, as MiniMax does", () => {
     const whole = { role: "assistant", content: "ab", audio_content: "" };
     const reader = reading([
       said("a"),
@@ -82,7 +82,7 @@ describe("what a stream is recorded as", () => {
     expect(reader.textBytes).toBe(2);
   });
 
-  it("keeps members that are called as those of every object are", () => {
+  it("keeps members such as __proto__ and constructor", () => {
     const delta = '{"choices":[{"delta":{"__proto__":{"x":1},"constructor":"c"}}]}';
     const reader = new ChatReader({ capturesText: true });
     for (let n = 0; n < 2; n++) reader.read(readStreamEvent(delta));
@@ -94,7 +94,7 @@ describe("what a stream is recorded as", () => {
 describe("the byte budget of a record", () => {
   const length = (reader: ChatReader): number => JSON.stringify(reader.output()).length;
 
-  it("ends after a megabyte of text, which is counted on; how the answer ended is kept", () => {
+  it("stops capturing after 1 MiB of text, but counts the rest and keeps the finish reason", () => {
     const reader = reading([...Array.from({ length: 3 }, () => said("x".repeat(600_000))), ended()]);
     expect(reader.textBytes).toBe(1_800_000);
     expect(reader.output()).toMatchObject({ truncated: true, choices: [{ finish_reason: "stop" }] });
@@ -111,13 +111,13 @@ describe("the byte budget of a record", () => {
     ["members of a member", (at) => ({ vendor: { [`m${at}`]: at } })],
     ["items", (at) => ({ vendor: [at] })],
     ["changing facts", (at) => ({ vendor: "y".repeat(at % 100) })],
-  ])("ends with ever more %s", (_what, delta) => {
+  ])("limits %s", (_what, delta) => {
     const reader = reading(Array.from({ length: 20_000 }, (_, at) => chunk({ index: 0, delta: delta(at) })));
     expect(length(reader)).toBeLessThan(2_000_000);
     expect(reader.capturedBytes).toBeLessThan(1_200_000);
   });
 
-  it("reads what is nested too deeply as far as it keeps it", () => {
+  it("reads deeply nested values up to the captured depth", () => {
     const reader = new ChatReader({ capturesText: true });
     for (const json of [
       `{"choices":[],"usage":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}`,
@@ -144,7 +144,7 @@ describe("the byte budget of a record", () => {
   );
 
   const RUNS = runs(50, 1000);
-  it("reads anything without failing, and counts whole tokens only", { timeout: 60_000 + RUNS * 50 }, () => {
+  it("never throws, and counts whole tokens only", { timeout: 60_000 + RUNS * 50 }, () => {
     const property = fc.property(fc.array(anyChunk, { maxLength: 6 }), fc.boolean(), (chunks, isBody) => {
       const reader = new ChatReader({ capturesText: true });
       for (const one of chunks) {
@@ -166,7 +166,7 @@ describe("the byte budget of a record", () => {
   });
 });
 
-describe("what a stream has used", () => {
+describe("the usage of a stream", () => {
   const counted = (chunks: readonly Json[], isComplete = true): unknown =>
     reading(chunks).usage({ isComplete, promptBytes: 40 });
   const usage = (prompt_tokens: number, completion_tokens: number): object => ({
@@ -188,7 +188,7 @@ describe("what a stream has used", () => {
       "as texts",
       [said("ab"), ended(), alone({ prompt_tokens: "5", completion_tokens: "9", total_tokens: "14" })],
     ],
-  ])("is exact where the provider tells it %s", (_where, chunks) => {
+  ])("is exact if the provider reports it %s", (_where, chunks) => {
     expect(counted(chunks)).toEqual({ basis: "exact", usage: usage(5, 9) });
   });
 
@@ -204,13 +204,13 @@ describe("what a stream has used", () => {
     expect(counted(chunks)).toEqual({ basis: "partial", usage: expected });
   });
 
-  it("is the running count of a stream that is cut, and an estimate of what came after it", () => {
+  it("is the running count of a truncated stream, plus an estimate for the rest", () => {
     const running = [said("abcd", usage(5, 1)), said("efgh", usage(5, 2))];
     expect(counted(running, false)).toEqual({ basis: "partial", usage: usage(5, 2) });
     expect(counted([...running, said("ijkl")], false)).toEqual({ basis: "partial", usage: usage(5, 3) });
   });
 
-  it("adds up the running counts of several choices, each of which counts for itself", () => {
+  it("adds the running counts of several choices, which are separate", () => {
     const chunks = [0, 1, 0, 1].map((index, at) => chunk({ index, delta: {} }, usage(5, [1, 1, 2, 3][at]!)));
     expect(counted(chunks, false)).toEqual({ basis: "partial", usage: usage(5, 5) });
     expect(counted([...chunks, alone(usage(5, 6))])).toEqual({ basis: "exact", usage: usage(5, 6) });
@@ -224,11 +224,11 @@ describe("what a stream has used", () => {
     ["negative numbers", usage(-5, -9)],
     ["numbers that no double counts to", usage(2 ** 53, 1e300)],
     ["a total alone", { total_tokens: 9 }],
-  ])("is not told by %s", (_what, told) => {
+  ])("is not read from %s", (_what, told) => {
     expect(counted([said("ab"), ended(), alone(told)])).toEqual({ basis: "none" });
   });
 
-  it("keeps what else the provider tells, without numbers that cannot be", () => {
+  it("keeps other counts of the provider, without invalid numbers", () => {
     const more = { cost: 0.002, prompt_tokens_details: { cached_tokens: 3, audio_tokens: 1e30 } };
     expect(counted([said("ab"), ended(), alone({ ...usage(5, 9), ...more })])).toEqual({
       basis: "exact",
@@ -236,7 +236,7 @@ describe("what a stream has used", () => {
     });
   });
 
-  it("is read beside the NaN that Python writes, which is no count", () => {
+  it("is read although another count is NaN, as Python writes it", () => {
     const reader = new ChatReader({ capturesText: true });
     reader.read(
       readStreamEvent(
@@ -250,7 +250,7 @@ describe("what a stream has used", () => {
     });
   });
 
-  it("is exact in a body that is cut after it", () => {
+  it("is exact in a body that is truncated after it", () => {
     const reader = new ChatReader({ capturesText: false });
     reader.read(readBody(JSON.stringify({ usage: usage(5, 9), choices: [{ message: { content: "ab" } }] }))!);
     expect(reader.usage({ isComplete: false, promptBytes: 40 })).toEqual({

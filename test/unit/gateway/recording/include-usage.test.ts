@@ -20,19 +20,19 @@ describe("includeUsage", () => {
     expect(ask(from)).toBe(to);
   });
 
-  it("leaves a body alone that asks already, or says something else", () => {
+  it("keeps a body that requests usage already, or has another value", () => {
     expect(ask('{"stream_options":{"include_usage":true}}')).toBeUndefined();
     expect(ask('{"stream_options":"yes"}')).toBeUndefined();
     expect(ask('{"stream_options":{"include_usage":"no"}}')).toBeUndefined();
   });
 
-  it("keeps 64-bit numbers, 1.0, key order, escapes and odd keys as they were written", () => {
+  it("keeps 64-bit numbers, 1.0, key order, escapes and unusual keys as sent", () => {
     const body =
       '{"seed":9223372036854775807,"temperature":1.0,"__proto__":{"x":1},"a\\u0062":"\\ud83c","z":1,"a":2}';
     expect(ask(body)).toBe(`{"stream_options":{"include_usage":true},${body.slice(1)}`);
   });
 
-  it("edits the member that parsers take when a key comes twice, or is written with escapes", () => {
+  it("edits the effective member if a key is repeated or contains escapes", () => {
     const twice = '{"stream_options":{"include_usage":true},"stream_options":{"include_usage":false}}';
     expect(ask(twice)).toBe(
       '{"stream_options":{"include_usage":true},"stream_options":{"include_usage":true}}',
@@ -40,12 +40,12 @@ describe("includeUsage", () => {
     expect(ask('{"stream\\u005foptions":{}}')).toBe('{"stream\\u005foptions":{"include_usage":true}}');
   });
 
-  it("is not misled by look-alikes in strings and below", () => {
+  it("ignores similar text in strings and nested objects", () => {
     const body = '{"messages":[{"stream_options":{},"c":"\\"stream_options\\":{"}],"stream":true}';
     expect(ask(body)).toBe(`{"stream_options":{"include_usage":true},${body.slice(1)}`);
   });
 
-  it("changes what the body says in nothing but include_usage", () => {
+  it("changes nothing in the body but include_usage", () => {
     const options = fc.oneof(
       fc.constant(undefined),
       fc.constant(null),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mayStream, readModelRequest } from "../../../../src/gateway/recording/model-request.ts";
 
-describe("what a model reads besides text", () => {
+describe("inputs besides text", () => {
   const data = Buffer.alloc(96_000).toString("base64");
   const image = "https://example.com/a.png";
   it.each([
@@ -15,12 +15,12 @@ describe("what a model reads besides text", () => {
     [{ messages: [{ content: [{ type: "input_audio", input_audio: { data, format: "wav" } }] }] }, 20],
     [{ messages: [{ content: [{ type: "input_audio", input_audio: { data, format: "mp3" } }] }] }, 120],
     [{ messages: [{ content: [{ type: "audio_url", audio_url: { url: image } }] }] }, 600],
-  ])("%# is estimated, and its text not counted as well", (body, tokens) => {
+  ])("%# is estimated, and its text is not counted twice", (body, tokens) => {
     const of = (request: object) => readModelRequest(Buffer.from(JSON.stringify(request))).promptBytes! / 4;
     expect(of(body)).toBe(tokens);
   });
 
-  it("is so many times what one of it is", () => {
+  it("is proportional to their number", () => {
     const content = Array.from({ length: 20 }, () => ({ type: "image_url", image_url: { url: image } }));
     const body = JSON.stringify({ messages: [{ content: [{ type: "text", text: "Hi!!" }, ...content] }] });
     expect(readModelRequest(Buffer.from(body)).promptBytes).toBe(4 + 20 * 765 * 4);
@@ -37,7 +37,7 @@ describe("mayStream", () => {
     expect(mayStream(Buffer.from(body))).toBe(may);
   });
 
-  it("is true of every body that is read as a stream", () => {
+  it("is true for every body that is read as a stream", () => {
     for (const key of ["stream", String.raw`\u0073tream`, String.raw`strea\u006D`]) {
       const body = Buffer.from(`{"${key}":true}`);
       expect([readModelRequest(body).stream, mayStream(body)]).toEqual([true, true]);

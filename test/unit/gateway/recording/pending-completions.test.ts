@@ -16,8 +16,8 @@ const fill = (pending: PendingCompletions, make: () => Pending): number => {
 };
 const projectsOf = (some: readonly Pending[]): string[] => some.map(({ project }) => project);
 
-describe("completions that wait", () => {
-  it("one key that is alone has what the limits say, and gets it again when it is written", () => {
+describe("pending completions", () => {
+  it("use the limits completely for a single key, and release them once written", () => {
     const pending = new PendingCompletions(limits);
     expect(fill(pending, () => one("acme/a"))).toBe(90);
     expect(pending.size).toBe(90);
@@ -26,7 +26,7 @@ describe("completions that wait", () => {
     expect(fill(pending, () => one("acme/a", "k", 1000))).toBe(9);
   });
 
-  it("leave places for other keys and projects, and do not keep them waiting", () => {
+  it("reserve places for other keys and projects, without delay", () => {
     const pending = new PendingCompletions(limits);
     fill(pending, () => one("acme/a"));
     expect(fill(pending, () => one("acme/a", "other"))).toBeGreaterThan(10);

@@ -59,7 +59,7 @@ const inputsOf = (callId: string) => ({ seed: 2 ** 53, asked: callId });
 class Store implements CompletionStore {
   readonly calls: Map<string, RecordedCompletion>;
   isAway = false;
-  /** Of a process that was killed. */
+  /** True: the process was killed. */
   isDead = false;
 
   constructor(calls = new Map<string, RecordedCompletion>()) {
@@ -87,7 +87,7 @@ function recorderOf(store: Store, journal: Journal | undefined): Recorder {
   return new Recorder({ store, journal, clock, logger, maxPendingCalls: 3, maxPendingBytes: 1_000_000 });
 }
 
-/** What happens to the calls of one process, in any order. */
+/** Random events of the calls of a process. */
 const script = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ start: fc.nat(15) }) },
@@ -126,8 +126,8 @@ async function play(
   return { started, ended };
 }
 
-describe(`a recorder that is killed (seed ${seed})`, () => {
-  it("has recorded after the next start each completion that had ended, and each that was cut as that", async () => {
+describe(`a killed recorder (seed ${seed})`, () => {
+  it("records after the next start each completed response, and each interrupted one as interrupted", async () => {
     const property = fc.asyncProperty(script, async (steps) => {
       const dying = new Store();
       const [dir, copy] = [join(root, String(dirs++)), join(root, String(dirs++))];
@@ -162,7 +162,7 @@ describe(`a recorder that is killed (seed ${seed})`, () => {
     await fc.assert(property, { seed, numRuns: RUNS });
   });
 
-  it("records what does not fit its queue when the store is back, as the journal has it", async () => {
+  it("records what exceeds its queue from the journal, once the store is available", async () => {
     const store = new Store();
     store.isAway = true;
     const journal = openIn(join(root, String(dirs++)));
@@ -187,7 +187,7 @@ describe(`a recorder that is killed (seed ${seed})`, () => {
     journal.close();
   });
 
-  it("does not take a completion that is stored for one that was cut, though the journal was full at its end", async () => {
+  it("does not treat a stored completion as interrupted although the journal was full at its end", async () => {
     const store = new Store();
     const [dir, copy] = [join(root, String(dirs++)), join(root, String(dirs++))];
     const journal = openIn(dir, 64 * 1024);
@@ -206,7 +206,7 @@ describe(`a recorder that is killed (seed ${seed})`, () => {
     expect(recorder.counts().recovered).toEqual({ finished: 0, cut: 0 });
   });
 
-  it("takes the counts of each, and what others ask and say, though one project fills it", async () => {
+  it("stores the counts of all projects, and the content of other projects, although one project fills it", async () => {
     const store = new Store();
     store.isAway = true;
     const [dir, copy] = [join(root, String(dirs++)), join(root, String(dirs++))];
@@ -241,7 +241,7 @@ describe(`a recorder that is killed (seed ${seed})`, () => {
       expect(store.calls.get(whole)).toMatchObject({ inputs: { text }, output: { id: whole, text } });
   });
 
-  it("leaves to the next start what the store did not take before a stop", async () => {
+  it("leaves completions that the store rejected before a stop to the next start", async () => {
     const store = new Store();
     store.isAway = true;
     const dir = join(root, String(dirs++));

@@ -116,7 +116,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 describe("the recorder", () => {
-  it("lets go what was asked and said before it grows over its bounds, and keeps all counts", async () => {
+  it("drops content before it exceeds its limits, and keeps all counts", async () => {
     store.hold();
     const recorder = recorderOf({ bytes: 250 });
     const output = { id: "chatcmpl-1", model: "m", choices: ["long"] };
@@ -136,7 +136,7 @@ describe("the recorder", () => {
     expect(recorder.counts().dropped).toBe(0);
   });
 
-  it("admits no more than it can record, and those of others", async () => {
+  it("admits no more than it can record, and reserves capacity for others", async () => {
     store.hold();
     const recorder = recorderOf({ calls: 2 });
     const tenant = { project, key: "a-key" };
@@ -154,7 +154,7 @@ describe("the recorder", () => {
     expect(store.stored.toSorted()).toEqual(["a", "b", "c"]);
   });
 
-  it("tries the counts alone when the store refuses the whole", async () => {
+  it("retries without content if the store rejects a completion", async () => {
     store.refusesContent = true;
     const recorder = recorderOf();
     recorder.record(project, { ...completion("a"), output: { id: "x" } }, 1);
@@ -166,7 +166,7 @@ describe("the recorder", () => {
     expect(store.written).toMatchObject([{ callId: "a", output: { truncated: true } }]);
   });
 
-  it("waits for a store that is away as long as it is", async () => {
+  it("waits for an unavailable store without limit", async () => {
     const recorder = recorderOf();
     store.failures = Number.POSITIVE_INFINITY;
     for (const id of ["a", "b"]) recorder.record(project, completion(id), 1);
@@ -186,7 +186,7 @@ describe("the recorder", () => {
     { weight: 2, arbitrary: fc.record({ isAway: fc.boolean() }) },
     { weight: 4, arbitrary: fc.record({ passesMs: fc.integer({ min: 0, max: 20 * 60_000 }) }) },
   );
-  it("has recorded what it does not say, in metric and log, that it has dropped", async () => {
+  it("reports every dropped completion in metric and log", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
         store = new SlowStore();

@@ -29,7 +29,7 @@ describe("readTraceContext", () => {
     { traceparent: `00-${"0".repeat(32)}-${SPAN}-01` },
     { traceparent: `00-${TRACE}-${"0".repeat(16)}-01` },
     { "x-sumtree-trace-id": "no spaces\tplease" },
-  ])("starts a trace of its own for %j", (headers) => {
+  ])("starts a new trace for %j", (headers) => {
     const { traceId, parentId } = readTraceContext(headers);
     expect([traceId, parentId]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), null]);
   });

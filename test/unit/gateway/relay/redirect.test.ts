@@ -13,12 +13,12 @@ describe("readRedirect", () => {
     ["completions/", "/chat/completions/"],
     // whatever scheme the upstream believes in
     ["http://up/api/v1/x/", "/x/"],
-  ])("of %s leads to %s here", (location, path) => {
+  ])("%s becomes %s", (location, path) => {
     expect(readRedirect(base, { ...sent, location })).toMatchObject({ path, isEndless: false });
   });
 
   it.each(["https://files/x", "/login", "https://up:8443/api/v1/x", "http://", "https://up/api/v10/x"])(
-    "leaves %s alone",
+    "keeps %s",
     (location) => {
       expect(readRedirect(base, { ...sent, location })).toMatchObject({ path: undefined, isEndless: false });
     },

@@ -8,7 +8,7 @@ import {
 } from "../../../../src/gateway/relay/upstream-path.ts";
 
 describe("targetUnder", () => {
-  it("puts everything behind /v1 under the upstream's own base path, to the character", () => {
+  it("appends the path after /v1 to the upstream's base path, unchanged", () => {
     const targetOf = (base: string, url: string): string =>
       targetUnder(readBase(base), pathBehindPrefix(url));
     expect(targetOf("https://up/api/training/v1/", "/v1/preview/models/a%20b/?x=1&y=%2F")).toBe(
@@ -17,7 +17,7 @@ describe("targetUnder", () => {
     expect(targetOf("https://up", "/v1/training/runs/r1:close")).toBe("/training/runs/r1:close");
   });
 
-  it("keeps the client's query to the character, and adds each parameter of the base that it does not name", () => {
+  it("keeps the client's query unchanged, and adds the base's parameters that it lacks", () => {
     const name = fc.constantFrom("api-version", "code", "a", "a b", "é");
     const parameter = fc
       .tuple(name, fc.constantFrom("", "1", "2024-10-21", "x=y", "%2F"))
@@ -39,7 +39,7 @@ describe("targetUnder", () => {
 });
 
 describe("withQueryOf", () => {
-  it("is another path with the query of the request", () => {
+  it("returns another path with the query of the request", () => {
     expect(withQueryOf("/v1/chat/completions/?a=1", "/chat/completions")).toBe("/chat/completions?a=1");
     expect(withQueryOf("/v1/chat/completions", "/chat/completions/")).toBe("/chat/completions/");
   });

@@ -66,7 +66,7 @@ function written(value: unknown, style: number): string {
 const escape = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 describe("ResponseSieve", () => {
-  it("keeps what accounting needs of any JSON, however it is written and split", () => {
+  it("keeps the members that accounting needs, for any JSON in any chunks", () => {
     fc.assert(
       fc.property(
         fc.oneof(anyAnswer, anything),
@@ -83,7 +83,7 @@ describe("ResponseSieve", () => {
     );
   });
 
-  it("of an answer that is cut keeps what was complete, and never makes anything up", () => {
+  it("keeps the complete values of a truncated response, and never invents any", () => {
     fc.assert(
       fc.property(anyAnswer, fc.nat(), (answer, cut) => {
         const bytes = Buffer.from(JSON.stringify(answer));
@@ -98,12 +98,12 @@ describe("ResponseSieve", () => {
     );
   });
 
-  it.each(["None", "+1", "undefined", "{x:1}"])("reads on after a value that is not JSON: %s", (value) => {
+  it.each(["None", "+1", "undefined", "{x:1}"])("continues after a value that is not JSON: %s", (value) => {
     const json = `{"score":${value},"usage":{"prompt_tokens":7},"created":${value},"id":"c"}`;
     expect(projector(json).value).toEqual({ usage: { prompt_tokens: 7 }, id: "c" });
   });
 
-  it("survives bytes that are no JSON", () => {
+  it("accepts bytes that are not JSON", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const reader = new JsonProjector();
@@ -127,7 +127,7 @@ describe("ResponseSieve", () => {
     });
   });
 
-  it("keeps text up to a mebibyte, counts what is beyond, and still finds what follows", () => {
+  it("keeps text up to 1 MiB, counts the rest, and finds later members", () => {
     const json = `{"choices":[{"message":{"content":"${"x".repeat(3_000_000)}"},"index":0}],${usage}}`;
     expect(projector(json)).toMatchObject({
       value: { choices: [{ index: 0 }], usage: { prompt_tokens: 7 } },
@@ -136,7 +136,7 @@ describe("ResponseSieve", () => {
     });
   });
 
-  it("leaves what else is too large out, and says so; token ids are never missed", () => {
+  it("omits other large values, and reports that; token ids are not reported", () => {
     const large = JSON.stringify("x".repeat(300_000));
     const json = `{"vendor":${large},"token_ids":${large},"choices":[{"message":{"content":"a","images":${large}}}],${usage}}`;
     expect(projector(json)).toMatchObject({

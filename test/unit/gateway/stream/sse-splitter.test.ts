@@ -18,7 +18,7 @@ function push(chunks: readonly Buffer[], maxHeldBytes = 1024): { pieces: StreamC
 }
 
 describe("SseSplitter", () => {
-  it("ends an event at its blank line, whatever ends its lines", () => {
+  it("ends an event at its blank line, for any line endings", () => {
     for (const event of EVENTS) {
       const { pieces, rest } = push([Buffer.from(`${event}data: next`)]);
       expect(pieces.map(({ bytes }) => bytes.toString())).toEqual([event]);
@@ -26,7 +26,7 @@ describe("SseSplitter", () => {
     }
   });
 
-  it("loses, adds and moves no byte, and finds the same events, however the bytes are split", () => {
+  it("keeps all bytes and finds the same events, for any chunks", () => {
     const stream = fc.array(fc.constantFrom(...EVENTS), { maxLength: 12 });
     fc.assert(
       fc.property(stream, fc.array(fc.nat(), { maxLength: 40 }), (events, cuts) => {
@@ -41,7 +41,7 @@ describe("SseSplitter", () => {
     );
   });
 
-  it("holds an unfinished event back, but only up to its limit", () => {
+  it("buffers an incomplete event up to its limit", () => {
     const splitter = new SseSplitter(16);
     expect(splitter.push(Buffer.from("data: 12345"))).toEqual([]);
     expect(splitter.inOversizeEvent).toBe(false);

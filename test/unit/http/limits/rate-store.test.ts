@@ -25,7 +25,7 @@ describe("the store of rate limits", () => {
     expect(count("a")).toEqual({ current: 1, ttl: WINDOW_MS });
   });
 
-  it("forgets the key that was counted longest ago when there are too many", () => {
+  it("evicts the least recently counted key above its limit", () => {
     const { count } = startStore();
     for (let n = 0; n < 5000; n++) count(`key ${n}`);
     expect(count("key 0").current).toBe(2);
@@ -34,7 +34,7 @@ describe("the store of rate limits", () => {
     expect(count("key 1").current).toBe(1);
   });
 
-  it("counts apart for another limit", () => {
+  it("counts separately for another limit", () => {
     const { store, count } = startStore();
     count("a");
     expect(count("a", store.child({ path: "", prefix: "" } as never)).current).toBe(1);

@@ -111,8 +111,8 @@ function partOf(sent: SentSpan | undefined): unknown {
   return typeof decoded === "string" ? decoded : toCallEvent(decoded, sent!.origin, "a-key");
 }
 
-describe("the two encodings of OTLP", () => {
-  it("say the same, whatever the span", () => {
+describe("OTLP as JSON and protobuf", () => {
+  it("decodes to the same spans", () => {
     fc.assert(
       fc.property(span, attributes(value), ({ binary, json }, resource) => {
         const message = create(ExportTraceServiceRequestSchema, {

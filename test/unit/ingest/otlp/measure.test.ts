@@ -38,11 +38,11 @@ describe("countItems", () => {
     ["an item longer than what holds it", [0x0a, 0x05, 0x0a, 0x09, 0x00, 0x00, 0x00]],
     ["a cut length", [0x0a, 0xff]],
     ["an unknown kind of field", [0x0f]],
-  ])("refuses %s", (_, bytes) => {
+  ])("rejects %s", (_, bytes) => {
     expect(() => countItems(ExportTraceServiceRequestSchema, Uint8Array.from(bytes), 99)).toThrow();
   });
 
-  it("refuses values that nest too deep", () => {
+  it("rejects values that are nested too deep", () => {
     let value = create(AnyValueSchema);
     for (let level = 0; level < 60; level++) {
       value = create(AnyValueSchema, { value: { case: "arrayValue", value: { values: [value] } } });

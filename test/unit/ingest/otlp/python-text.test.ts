@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readPythonText } from "../../../../src/ingest/otlp/python-text.ts";
 
-/** As Python's `repr` writes it. */
+/** Formats a value as Python's `repr` does. */
 function repr(value: unknown): string {
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
@@ -13,7 +13,7 @@ function repr(value: unknown): string {
   return `{${members.map(([key, inner]) => `${repr(key)}: ${repr(inner)}`).join(", ")}}`;
 }
 
-/** Text without quotes of both kinds at once and without escapes, which stay as they are. */
+/** Text without escapes, and with one kind of quotes at most: the parser keeps escapes. */
 const text = fc.string().map((any) => any.replaceAll(/["\\\n]/g, ""));
 const value = fc.letrec((tie) => ({
   value: fc.oneof(
@@ -27,8 +27,8 @@ const value = fc.letrec((tie) => ({
   ),
 })).value;
 
-describe("text of Python's repr", () => {
-  it("is read as the value that was written", () => {
+describe("readPythonText", () => {
+  it("parses the output of Python's repr to the value", () => {
     fc.assert(
       fc.property(value, (written) => {
         expect(readPythonText(repr(written))).toEqual(written);
@@ -36,7 +36,7 @@ describe("text of Python's repr", () => {
     );
   });
 
-  it("may be of objects with members, of enumerations and of tuples", () => {
+  it("parses objects with members, enumerations and tuples", () => {
     expect(
       readPythonText(
         "ChatMessage(_role=<ChatRole.USER: 'user'>, parts=(Text(text='it\\'s'),), meta={}, at=a.B)",
@@ -44,7 +44,7 @@ describe("text of Python's repr", () => {
     ).toEqual({ _role: "<ChatRole.USER: 'user'>", parts: [{ text: "it\\'s" }], meta: [], at: "a.B" });
   });
 
-  it("is undefined when it is cut off, followed by more, or no such text", () => {
+  it("returns undefined for truncated text, trailing text and other text", () => {
     const whole = "A(usage=B(tokens=3), name='x')";
     expect(readPythonText(whole)).toEqual({ usage: { tokens: 3 }, name: "x" });
     for (let end = 2; end < whole.length; end++) expect(readPythonText(whole.slice(0, end))).toBeUndefined();
@@ -52,12 +52,12 @@ describe("text of Python's repr", () => {
       expect(readPythonText(none)).toBeUndefined();
   });
 
-  it("is not read beyond a depth", () => {
+  it("does not parse text that is nested too deep", () => {
     expect(readPythonText("[".repeat(100_000))).toBeUndefined();
     expect(readPythonText(`${"[".repeat(40)}${"]".repeat(40)}`)).toBeDefined();
   });
 
-  it("is read or given up in the time that the runner allows, however long it is", () => {
+  it("parses or rejects long text within the test's time limit", () => {
     for (const part of ["'", '"', "<", "<'", "\\'", "a(", "{'a':", "1_"])
       expect(() => readPythonText(part.repeat(300_000))).not.toThrow();
   });

@@ -5,11 +5,11 @@ import { serviceOfSpan } from "../../../../src/ingest/otlp/service-of-span.ts";
 const serviceOf = (record: Record<string, unknown>) => serviceOfSpan(new Map(Object.entries(record)));
 
 describe("serviceOfSpan", () => {
-  it.each(PROVIDER)("reads who served from %s", (key) => {
+  it.each(PROVIDER)("reads the provider from %s", (key) => {
     expect(serviceOf({ [key]: "Groq" })).toEqual({ provider: "groq", tier: "" });
   });
 
-  it("believes the host before the name", () => {
+  it("prefers the host to the provider's name", () => {
     const named = { "gen_ai.provider.name": "openai" };
     expect(serviceOf({ ...named, "server.address": "api.groq.com" })?.provider).toBe("groq");
     expect(serviceOf({ ...named, "gen_ai.openai.api_base": "https://openrouter.ai/api/v1" })?.provider).toBe(
@@ -31,7 +31,7 @@ describe("serviceOfSpan", () => {
     expect(serviceOf({ [`${prefix}.request.service_tier`]: "priority" })).toBeUndefined();
   });
 
-  it("reads the tier that the AI SDK passes on", () => {
+  it("reads the tier from the AI SDK's provider metadata", () => {
     const tierIn = (metadata: object) =>
       serviceOf({ "ai.response.providerMetadata": JSON.stringify(metadata) })?.tier;
     expect(tierIn({ openai: { serviceTier: "flex" } })).toBe("flex");
@@ -39,7 +39,7 @@ describe("serviceOfSpan", () => {
     expect(tierIn({ openai: { serviceTier: "default" } })).toBeUndefined();
   });
 
-  it("says nothing where nothing is said", () => {
+  it("returns undefined without provider and tier", () => {
     expect(serviceOf({})).toBeUndefined();
   });
 });

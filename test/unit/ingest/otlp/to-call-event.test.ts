@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toCallEvent } from "../../../../src/ingest/otlp/to-call-event.ts";
 import { ORIGIN, otelSpan, storedSpan } from "../../../helpers/otel-span.ts";
 
-describe("toCallPart", () => {
+describe("toCallEvent", () => {
   it.each([
     ["no trace id", { traceId: "" }],
     ["a trace id of zeros", { traceId: "0".repeat(32) }],
@@ -23,14 +23,14 @@ describe("toCallPart", () => {
     expect(storedSpan({}, { parentSpanId })["parent_id"]).toBe("");
   });
 
-  it("takes its usage to hold that of the spans below it, unless its producer is known to add", () => {
+  it("marks usage as inclusive, unless the producer's profile excludes descendants", () => {
     expect(storedSpan({ "gen_ai.operation.name": "invoke_agent" })["inclusive"]).toBe(2);
     expect(storedSpan({ "gen_ai.operation.name": "chat" })["inclusive"]).toBe(2);
     const langSmith = toCallEvent(otelSpan(), { ...ORIGIN, scopeName: "langsmith" }, "a-key");
     expect(langSmith).toMatchObject({ columns: { inclusive: 0 } });
   });
 
-  it("names no completion without an id of one", () => {
+  it("sets no completion id without a response id", () => {
     expect(storedSpan({ "output.value": '{"id":"ticket-1"}' })["completion_id"]).toBe("");
     expect(storedSpan({ "gen_ai.response.id": "x".repeat(300) })["completion_id"]).toBe("");
   });
@@ -57,7 +57,7 @@ describe("thread, turn, user, run and display name", () => {
     expect(storedSpan({ [attribute]: ["x"] })[column]).toBe("");
   });
 
-  it("a turn is its own turn", () => {
+  it("uses the span's id as turn id of a turn", () => {
     expect(storedSpan({ "wandb.is_turn": true })["turn_id"]).toBe("b7ad6b7169203331");
     expect(storedSpan({ "wandb.is_turn": "true" })["turn_id"]).toBe("b7ad6b7169203331");
     expect(storedSpan({ "wandb.is_turn": false })["turn_id"]).toBe("");
@@ -112,13 +112,13 @@ describe("inputs and output", () => {
     expect(call["attributes"]).toMatchObject({ gen_ai: { system: "openai" } });
   });
 
-  it("leaves what another attribute has said already where it is", () => {
+  it("keeps an attribute if another one has set its member of the inputs", () => {
     const call = storedSpan({ "gen_ai.input.messages": text, "ai.prompt.messages": "[1]" });
     expect(call["inputs"]).toEqual({ messages });
     expect(call["attributes"]).toMatchObject({ ai: { prompt: { messages: "[1]" } } });
   });
 
-  it("keeps text that would nest too deep as text", () => {
+  it("does not parse text that is nested too deep", () => {
     const deep = "[".repeat(300) + "]".repeat(300);
     expect(storedSpan({ "input.value": deep })["inputs"]).toEqual({ input: deep });
   });

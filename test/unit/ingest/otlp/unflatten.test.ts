@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { unflatten } from "../../../../src/ingest/otlp/unflatten.ts";
 
-describe("nest", () => {
+describe("unflatten", () => {
   it.each([
     ["dots", { "a.b.c": 1, "a.b.d": 2, e: 3 }, { a: { b: { c: 1, d: 2 } }, e: 3 }],
     ["lists", { "m.0.role": "user", "m.1.role": "tool" }, { m: [{ role: "user" }, { role: "tool" }] }],
@@ -24,13 +24,13 @@ describe("nest", () => {
     expect(JSON.stringify(unflatten(Object.entries(flat)))).toBe(JSON.stringify(sorted(nested)));
   });
 
-  it("keeps the rest of a very long key in one piece", () => {
+  it("does not split the rest of a very long key", () => {
     const text = JSON.stringify(unflatten([["a.".repeat(100_000), 1]]));
     expect(text.startsWith('{"a":'.repeat(31))).toBe(true);
     expect(text.startsWith('{"a":'.repeat(32))).toBe(false);
   });
 
-  it("loses no value, whatever the keys and their order", () => {
+  it("keeps every value, for any keys in any order", () => {
     const key = fc
       .array(fc.constantFrom("a", "b", "0", "1", "", "__proto__"), { minLength: 1, maxLength: 5 })
       .map((parts) => parts.join("."));

@@ -20,7 +20,7 @@ const countsOf = (record: Record<string, unknown>, sent: Partial<SpanOfProducer>
 const TOKEN_ROWS = Object.entries(TOKENS).flatMap(([count, row]) => row.map((key) => [key, count] as const));
 
 describe("usageOfSpan", () => {
-  it.each(TOKEN_ROWS)("reads %s as %s, whatever it is written as", (key, count) => {
+  it.each(TOKEN_ROWS)("reads %s as %s, as number or text", (key, count) => {
     for (const seven of [7, "7", 7.0, " 7 "]) {
       expect(usage({ [key]: seven })).toEqual({ usage: { requests: 1, [count]: 7 } });
     }
@@ -29,15 +29,12 @@ describe("usageOfSpan", () => {
     }
   });
 
-  it.each(Object.entries(TOKENS))(
-    "takes the first of %s that is present, and never adds two",
-    (count, row) => {
-      const all = Object.fromEntries(row.map((key, index) => [key, index + 1]));
-      expect(usage(all)?.["usage"]?.[count]).toBe(1);
-      expect(usage({ ...all, [row[0]]: -1 })?.["usage"]?.[count]).toBe(row.length > 1 ? 2 : undefined);
-      expect(usage({ ...all, [row[0]]: 0 })?.["usage"]?.[count]).toBe(0);
-    },
-  );
+  it.each(Object.entries(TOKENS))("uses the first present one of %s, and never adds two", (count, row) => {
+    const all = Object.fromEntries(row.map((key, index) => [key, index + 1]));
+    expect(usage(all)?.["usage"]?.[count]).toBe(1);
+    expect(usage({ ...all, [row[0]]: -1 })?.["usage"]?.[count]).toBe(row.length > 1 ? 2 : undefined);
+    expect(usage({ ...all, [row[0]]: 0 })?.["usage"]?.[count]).toBe(0);
+  });
 
   it.each(MODEL)("counts under the model of %s", (key) => {
     expect(usage({ [key]: "gpt-4o", "gen_ai.usage.input_tokens": 1 })).toEqual({
@@ -45,12 +42,12 @@ describe("usageOfSpan", () => {
     });
   });
 
-  it("prefers the model that answered", () => {
+  it("prefers the response model", () => {
     const both = { "gen_ai.request.model": "asked", "gen_ai.response.model": "answered" };
     expect(Object.keys(usage({ ...both, "gen_ai.usage.input_tokens": 1 })!)).toEqual(["answered"]);
   });
 
-  it("is nothing without tokens", () => {
+  it("returns undefined without tokens", () => {
     expect(usage({ "gen_ai.request.model": "gpt-4o" })).toBeUndefined();
   });
 });
@@ -61,11 +58,11 @@ describe("the requests of a span that reports tokens", () => {
     [...values].map((value) => [attribute, value] as const),
   );
 
-  it.each(rows)("are none for %s = %s, which asks no model itself", (attribute, value) => {
+  it.each(rows)("are omitted for %s = %s, which calls no model itself", (attribute, value) => {
     expect(countsOf({ ...tokens, [attribute]: value })).toEqual({ prompt_tokens: 4 });
   });
 
-  it("are none for an outer span of the AI SDK by its name alone", () => {
+  it("are omitted for an outer span of the AI SDK, known by its name", () => {
     expect(countsOf(tokens, { name: "ai.streamText" })).toEqual({ prompt_tokens: 4 });
   });
 
@@ -110,7 +107,7 @@ describe("counts in a document", () => {
     expect(countsOf({ [attribute]: document })).toEqual({ requests: 1, ...expected });
   });
 
-  it("loses against an attribute, and what is no document is nothing", () => {
+  it("are overridden by attributes; other text is ignored", () => {
     const attribute = "mlflow.chat.tokenUsage";
     const counts = { "gen_ai.usage.input_tokens": 4, "gen_ai.usage.output_tokens": 2 };
     const document = JSON.stringify({ input_tokens: 10, output_tokens: 3, total_tokens: 13 });
@@ -125,7 +122,7 @@ describe("counts in a document", () => {
     }
   });
 
-  it("is under the model that its producer names, also written as JSON", () => {
+  it("are reported under the model that the producer names, also as JSON", () => {
     const document = { input_tokens: 1 };
     expect(usage({ "mlflow.llm.model": '"gpt-4o"', "mlflow.chat.tokenUsage": document })).toEqual({
       "gpt-4o": { requests: 1, prompt_tokens: 1 },
@@ -133,7 +130,7 @@ describe("counts in a document", () => {
   });
 });
 
-describe("prompt tokens of a producer that leaves cached ones out", () => {
+describe("prompt tokens of a producer that excludes cached ones", () => {
   const counts = {
     "gen_ai.usage.input_tokens": 900,
     "gen_ai.usage.output_tokens": 50,
@@ -142,7 +139,7 @@ describe("prompt tokens of a producer that leaves cached ones out", () => {
     "gen_ai.usage.cache_write.input_tokens": 20,
   };
 
-  it("get them from everybody who reports more cached than prompt tokens", () => {
+  it("include them if more cached than prompt tokens are reported", () => {
     expect(countsOf({ ...counts, "gen_ai.usage.input_tokens": 10 })).toMatchObject({
       prompt_tokens: 110,
       total_tokens: 160,
@@ -159,7 +156,7 @@ describe("Claude Code's bare names", () => {
     cache_creation_tokens: 7096,
   };
 
-  it("are usage on its own spans", () => {
+  it("are read on its own spans", () => {
     expect(usage(bare, { name: "claude_code.llm_request" })).toEqual({
       "claude-opus-5": {
         requests: 1,
@@ -172,7 +169,7 @@ describe("Claude Code's bare names", () => {
     });
   });
 
-  it("mean nothing elsewhere", () => {
+  it("are ignored on other spans", () => {
     expect(usage(bare)).toBeUndefined();
   });
 });

@@ -60,7 +60,7 @@ describe("createBuiltInPrices", () => {
     ["llama-3.3-70b-versatile", 0.59],
     ["openrouter/anthropic/claude-3.5-sonnet", 3],
     ["openrouter/deepseek/deepseek-r1:free", 0],
-  ])("knows %s", (llmId, prompt) => {
+  ])("has a price for %s", (llmId, prompt) => {
     expect(pricesAt(llmId, today)?.prompt).toBe(prompt);
   });
 
@@ -89,7 +89,7 @@ describe("createBuiltInPrices", () => {
     expect(pricesAt(llmId, today)).toBeUndefined();
   });
 
-  it("has the price of the hour: DeepSeek was cheaper from 16:30 to 00:30", () => {
+  it("uses the price of the hour: DeepSeek was cheaper from 16:30 to 00:30", () => {
     expect(pricesAt("deepseek-chat", "2025-03-01T00:29:59.999Z")?.prompt).toBe(0.135);
     expect(pricesAt("deepseek-chat", "2025-03-01T00:30:00Z")?.prompt).toBe(0.27);
     expect(pricesAt("deepseek-chat", "2025-03-01T16:29:59.999Z")?.prompt).toBe(0.27);
@@ -111,7 +111,7 @@ describe("the whole built-in list", () => {
     })!;
   const ratesOf = (provider: Provider, model: ModelInfo) =>
     ratesOfListedPrice(askLibrary(provider, model, {}, new Date("2026-07-01T12:00:00Z")).model_price);
-  /** What has no price adds nothing. */
+  /** Sums the lines; lines without a price are 0. */
   const sumOfLines = (usage: PricedUsage, rates: Rates) => {
     const lines = costLines(usage, rates);
     const unknown = new Set(lines.filter((line) => line.price === null).map((line) => line.kind));
@@ -125,11 +125,11 @@ describe("the whole built-in list", () => {
     noInvalidDate: true,
   });
 
-  it("is there", () => {
+  it("is not empty", () => {
     expect(models.length).toBeGreaterThan(1_000);
   });
 
-  it("changes prices at midnights alone and has no first price that starts later: the grid relies on it", () => {
+  it("changes prices only at midnight and has no first price that starts later, which the grid requires", () => {
     for (const [, model] of models) {
       if (!Array.isArray(model.prices)) continue;
       expect(model.prices[0]?.constraint, model.id).toBeUndefined();
@@ -139,7 +139,7 @@ describe("the whole built-in list", () => {
     }
   });
 
-  it("gives the rates that the library has in force at the same instant", () => {
+  it("returns the rates that the library has in force at the same instant", () => {
     const dated = models.filter(([, model]) => Array.isArray(model.prices));
     fc.assert(
       fc.property(fc.constantFrom(...dated), instants, ([provider, model], at) => {
@@ -151,7 +151,7 @@ describe("the whole built-in list", () => {
     );
   });
 
-  it("charges units beside tokens as the library does, for every model that has prices for some", () => {
+  it("charges units besides tokens as the library does, for every model with prices for some", () => {
     const priced = models.filter(([provider, model]) =>
       Object.keys(ratesOf(provider, model)?.base.units ?? {}).some(
         (unit) => unit !== "cache_write_1h_tokens",
@@ -219,7 +219,7 @@ describe("the whole built-in list", () => {
             output_tokens: completion,
             cache_read_tokens: read,
             cache_write_tokens: written,
-            // What of them is input is all of them.
+            // all of them are input
             ...(units.input_audio_seconds !== undefined && { audio_seconds: counts.seconds }),
             ...units,
           },
@@ -243,7 +243,7 @@ describe("the whole built-in list", () => {
     );
   });
 
-  it("costs what the library says, for every model with token prices and any usage", () => {
+  it("costs the same as in the library, for every model with token prices and any usage", () => {
     const tokens = fc.oneof(fc.nat(2_000), fc.nat(300_000), fc.nat(600_000));
     const used = fc.record({ uncached: tokens, read: tokens, written: tokens, completion: tokens });
     fc.assert(

@@ -55,7 +55,7 @@ describe("corrections of the price list", () => {
     ["one whose source is no address", { models: [{ ...file.models[0], source: "a colleague" }] }],
     ["one that nobody has checked", { adjustments: [{ ...file.adjustments[0], checked: "2026-02-30" }] }],
     [
-      "periods that are not in order",
+      "periods out of order",
       {
         models: [
           {
@@ -84,7 +84,7 @@ describe("corrections of the price list", () => {
     ["a tier with two prices", { tiers: [{ ...file.tiers[0], requests_kcount: { sonar: 5 } }] }],
     ["a change of no known kind", { adjustments: [{ ...file.adjustments[0], change: { kind: "half" } }] }],
     ["peak hours that are not there", { peak_hours: {} }],
-  ])("refuse %s", (_, mistake) => {
+  ])("reject %s", (_, mistake) => {
     expect(correctionsSchema.safeParse(file).success).toBe(true);
     expect(correctionsSchema.safeParse({ ...file, ...mistake }).success).toBe(false);
   });
@@ -140,7 +140,7 @@ describe("corrections of the price list", () => {
     expect(perMillion(llmId, at)).toEqual(usd);
   });
 
-  it("charges units that the list leaves out", () => {
+  it("charge units that the list omits", () => {
     const units = (llmId: string, at = "2026-11-01T12:00:00Z") =>
       corrected.find(llmId)!.schedule(Date.parse(at) * 1000).rates!.base.units ?? {};
     // A thousand searches of xAI cost $5, since it is known; an hour in the cache twice the input, on Bedrock and Vertex too.

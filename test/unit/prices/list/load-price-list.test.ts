@@ -31,8 +31,8 @@ const provider = (id: string, models: readonly object[], more: object = {}) => (
 });
 const model = (id: string, prices: unknown) => ({ id, match: { equals: id }, prices });
 
-describe("the price list that comes with the service", () => {
-  it("is named by the version that is installed", async () => {
+describe("the built-in price list", () => {
+  it("is named by the installed version", async () => {
     const { dependencies } = JSON.parse(await readFile("package.json", "utf8")) as {
       dependencies: Record<string, string>;
     };
@@ -42,7 +42,7 @@ describe("the price list that comes with the service", () => {
 });
 
 describe("PRICES_FILE", () => {
-  it("takes the place of the built-in list and is named with its digest", async () => {
+  it("replaces the built-in list and is named with its digest", async () => {
     const path = await fileOf([
       provider("openai", [model("gpt-4o", { input_mtok: 99, output_mtok: 1 })], {
         model_match: { or: [{ starts_with: "gpt-" }, { contains: "text-embedding" }] },
@@ -57,7 +57,7 @@ describe("PRICES_FILE", () => {
     expect(await promptPrice(path, "claude-sonnet-4-5")).toBeUndefined();
   });
 
-  it("answers like the built-in list when it is the built-in list", async () => {
+  it("behaves as the built-in list if it is a copy of it", async () => {
     const path = await fileOf(await waitForUpdate());
     const [file, builtIn] = [await loadPriceList(path), await loadPriceList()].map(createBuiltInPrices);
     for (const id of [
@@ -71,7 +71,7 @@ describe("PRICES_FILE", () => {
     }
   });
 
-  it("keeps a correction until the file says something new of the model", async () => {
+  it("keeps a correction until the file changes the model", async () => {
     const asReleased = (await waitForUpdate())!;
     const at = "2026-03-01T12:00:00Z";
     expect(await promptPrice(await fileOf(asReleased), "deepseek-chat", at)).toBe(0.28);
@@ -92,12 +92,12 @@ describe("PRICES_FILE", () => {
     [[{ id: "openai" }], "0.models"],
     [[provider("openai", [model("m", { input_mtok: -1 })])], "0.models.0.prices"],
     [[provider("openai", [model("m", { input_mtok: "1" })])], "0.models.0.prices"],
-  ])("refuses %j and says why", async (content, why) => {
+  ])("rejects %j with the reason", async (content, why) => {
     await expect(loadPriceList(await fileOf(content))).rejects.toThrow(why);
     await expect(loadPriceList(await fileOf(content))).rejects.toThrow(/^PRICES_FILE: /);
   });
 
-  it("says that a file is missing", async () => {
+  it("reports a missing file", async () => {
     await expect(loadPriceList(join(folder, "none.json"))).rejects.toThrow("cannot be read (ENOENT)");
   });
 });

@@ -55,7 +55,7 @@ describe("ownUsageTable", () => {
   it.each([
     { maxCalls: 14, inclusive: true, cycles: false, shared: true },
     { maxCalls: 10, inclusive: false, cycles: true, shared: true },
-  ])("sums up to what the trace used: %j", (options) => {
+  ])("sums to the usage of the trace: %j", (options) => {
     check(options, (rows) => {
       expect(sumOf(Object.values(aloneIn(rows)))).toEqual(sumOf([countsIn(naiveTraceTotal(rows, free))]));
     });
@@ -83,7 +83,7 @@ describe("ownUsageTable", () => {
         parentId: "sdk",
         usage: oneRequest(101),
         completionId,
-        reportedBy: "gateway",
+        usageSource: "gateway",
       },
     ];
     expect(aloneIn(rows)).toEqual({ agent: {}, sdk: {}, gateway: { m: [1, 101, 0, 101, 0, 0] } });

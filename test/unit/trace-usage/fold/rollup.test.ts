@@ -170,7 +170,7 @@ describe("rollUp", () => {
     { inclusive: false, cycles: false },
     { inclusive: true, cycles: false },
     { inclusive: false, cycles: true },
-  ])("counts each completion of a subtree once, by its most exact report: %o", (options) => {
+  ])("counts each completion of a subtree once, by its most exact record: %o", (options) => {
     fc.assert(
       fc.property(forest({ maxCalls: 16, ...options, shared: true }), (calls) => {
         expect(answerOf(calls)).toEqual(naiveRollUp(calls, naiveCostOf));
@@ -179,7 +179,7 @@ describe("rollUp", () => {
     );
   });
 
-  it("gives the same totals in any order of calls", () => {
+  it("returns the same totals in any order of calls", () => {
     fc.assert(
       fc.property(
         forest({ maxCalls: 20, inclusive: true, cycles: true, shared: true }).chain((calls) =>
@@ -263,7 +263,7 @@ describe("rollUpSelected", () => {
     { inclusive: true, cycles: false },
     { inclusive: true, cycles: true },
     { inclusive: true, cycles: false, shared: true },
-  ])("gives the selected calls the same totals and open calls as if all had totals: %o", (options) => {
+  ])("returns the same totals and unfinished calls of selected calls as for all: %o", (options) => {
     const rows = forest({ maxCalls: 25, ...options });
     const nth = fc.integer({ min: 1, max: 4 });
     fc.assert(

@@ -63,7 +63,7 @@ describe("receiptOf", () => {
   it.each([
     { inclusive: true, cycles: false },
     { inclusive: false, cycles: true },
-  ])("has lines that sum up to what the roll-up says, to the picodollar: %o", (options) => {
+  ])("has lines that sum to the totals, to the picodollar: %o", (options) => {
     fc.assert(
       fc.property(forest({ maxCalls: 14, ...options, shared: true }), (rows) => {
         const names = new LlmDictionary();

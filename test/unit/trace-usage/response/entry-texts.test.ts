@@ -18,7 +18,7 @@ const whole = fc
   );
 
 describe("the text of an entry", () => {
-  it("has counts as JSON has them, whatever entries were written before", () => {
+  it("formats counts as JSON does, for any previous entries", () => {
     const count = fc.oneof(whole, fc.constantFrom(2 ** 31 - 1, 2 ** 31, 2 ** 53));
     const llm = fc.constantFrom("gpt-4o", 'a "quoted" name', "modèle 模型", "");
     const entry = fc.tuple(llm, fc.tuple(count, count, count, count, count, count));
@@ -38,7 +38,7 @@ describe("the text of an entry", () => {
     );
   });
 
-  it("has dollars with every digit of integer picodollars and no trailing zeros", () => {
+  it("formats dollars with every digit of integer picodollars and no trailing zeros", () => {
     fc.assert(
       fc.property(whole, (picodollars) => {
         const writer = new ByteWriter();

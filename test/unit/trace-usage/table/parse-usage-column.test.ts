@@ -66,7 +66,7 @@ describe("parseUsageColumn", () => {
     expect(read).toEqual(llms);
   });
 
-  it("reads from bytes what was encoded", () => {
+  it("decodes the encoded usage", () => {
     fc.assert(
       fc.property(fc.array(usage, { maxLength: 5 }), fc.string(), (usages, before) => {
         const column = Buffer.from(encodeUsage(usages));
