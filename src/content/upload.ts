@@ -12,7 +12,7 @@ export interface Upload {
  */
 export async function readUpload(request: FastifyRequest): Promise<Upload> {
   if (!request.isMultipart()) {
-    throw new AppError("unsupported_media_type", "This route requires multipart/form-data.");
+    throw new AppError("unsupported_media_type", "This route accepts multipart/form-data.");
   }
   const read = Promise.race([readForm(request), request.server.bodies.failure(request)]);
   const { projectId, content } = await read.catch((error: unknown) => {
