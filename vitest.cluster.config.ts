@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/cluster/**/*.test.ts"],
-    globalSetup: "test/helpers/say-seed.ts",
+    globalSetup: "test/helpers/print-seed.ts",
     setupFiles: "test/helpers/seed-fast-check.ts",
     // one cluster, whose replicas are killed
     fileParallelism: false,

@@ -13,7 +13,7 @@ const ONLY_LONG = [
   "browser/states",
   "browser/using",
   "contract/limits",
-  "differential/places-border",
+  "differential/storage-keys-limit",
   "faults/backup-restore",
   "faults/clock-jumps",
   "faults/crash",
@@ -35,7 +35,7 @@ const ONLY_LONG = [
   "faults/stop-open",
   "faults/store-away",
   "faults/store-away-over-http",
-  "http/erasure-shares",
+  "http/erasure-fairness",
   "http/gateway-stalls",
   "http/many-months",
   "http/pressure",
@@ -73,7 +73,7 @@ const UNIT = ["test/unit/**/*.test.ts"];
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/helpers/temporary-files.ts", "test/helpers/say-seed.ts"],
+    globalSetup: ["test/helpers/temporary-files.ts", "test/helpers/print-seed.ts"],
     setupFiles: "test/helpers/seed-fast-check.ts",
     pool: "forks",
     // on two cores: two work while one waits

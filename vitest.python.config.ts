@@ -7,7 +7,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/python/**/*.test.ts"],
-    globalSetup: ["test/python/install.ts", "test/helpers/say-seed.ts"],
+    globalSetup: ["test/python/install.ts", "test/helpers/print-seed.ts"],
     testTimeout: 420_000,
     hookTimeout: 120_000,
     fileParallelism: false,

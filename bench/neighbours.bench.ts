@@ -70,12 +70,12 @@ async function turns(victim: Client, forMs: number): Promise<readonly number[]> 
     const usage = { "gpt-4o": { requests: 1, prompt_tokens: 10, completion_tokens: 5 } };
     const call = { id, trace_id: id, op_name: "op", started_at: at, ended_at: at, summary: { usage } };
     const began = performance.now();
-    const answers = [
+    const responses = [
       await victim.ask("/v2/good/one/calls/complete", { batch: [call] }),
       await victim.ask("/trace/usage", { project_id: "good/one", filter: { trace_ids: [id] } }),
     ];
     times.push(performance.now() - began);
-    for (const { status } of answers) if (status !== 200) throw new Error(`the victim got ${status}`);
+    for (const { status } of responses) if (status !== 200) throw new Error(`the victim got ${status}`);
   }
   return times;
 }

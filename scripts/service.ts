@@ -115,12 +115,12 @@ function overHttp(config: Config, base: string): Service {
 }
 
 function answerOf<Answer>(status: number, text: string): Answer {
-  const answer = (text === "" ? {} : JSON.parse(text)) as { detail?: unknown };
-  if (status < 400) return answer as Answer;
-  const faults = Array.isArray(answer.detail)
-    ? (answer.detail as { loc: readonly string[]; msg: string }[]).map(
+  const response = (text === "" ? {} : JSON.parse(text)) as { detail?: unknown };
+  if (status < 400) return response as Answer;
+  const faults = Array.isArray(response.detail)
+    ? (response.detail as { loc: readonly string[]; msg: string }[]).map(
         (one) => `${one.loc.slice(1).join(".")}: ${one.msg}`,
       )
-    : [String(answer.detail)];
+    : [String(response.detail)];
   throw new Error(faults.join("\n"));
 }

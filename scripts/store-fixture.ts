@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { askOf, comparable, seedFixture, QUESTIONS } from "../test/helpers/store-fixture.ts";
+import { senderTo, comparable, seedFixture, FIXTURE_QUERIES } from "../test/helpers/store-fixture.ts";
 import { startProcess } from "../test/helpers/service-process.ts";
 import { ROOT_KEY } from "../test/helpers/start-app.ts";
 
@@ -16,21 +16,21 @@ const dir = mkdtempSync(join(tmpdir(), "sumtree-store-fixture-"));
 const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY };
 
 const service = await startProcess(settings);
-await seedFixture(askOf(service.url));
+await seedFixture(senderTo(service.url));
 await service.end("SIGTERM");
 execFileSync(process.execPath, [join(import.meta.dirname, "usage-rollup.ts"), "rebuild"], {
   env: { ...process.env, ...settings },
   stdio: "inherit",
 });
 const again = await startProcess(settings);
-const answers: object[] = [];
-for (const { path, body } of QUESTIONS) {
-  const answer = comparable(path, await (await askOf(again.url)(path, body)).text());
-  answers.push({ path, body, answer });
+const responses: object[] = [];
+for (const { path, body } of FIXTURE_QUERIES) {
+  const response = comparable(path, await (await senderTo(again.url)(path, body)).text());
+  responses.push({ path, body, answer: response });
 }
 await again.end("SIGTERM");
 
 mkdirSync(fixture, { recursive: true });
 execFileSync("tar", ["-C", dir, "-czf", join(fixture, "store.tgz"), "."]);
-writeFileSync(join(fixture, "answers.json.gz"), gzipSync(JSON.stringify(answers)));
+writeFileSync(join(fixture, "answers.json.gz"), gzipSync(JSON.stringify(responses)));
 rmSync(dir, { recursive: true });

@@ -79,31 +79,31 @@ async function measure(base: string): Promise<Sample[]> {
 
 async function post(url: string, body: string | Readable, length?: number) {
   const headers = length === undefined ? task.headers : { ...task.headers, "content-length": String(length) };
-  const answer = await request(url, { method: "POST", headers, body, dispatcher });
+  const response = await request(url, { method: "POST", headers, body, dispatcher });
   // the stand-in reads an upload, then answers 404 for the unknown model
   const expected = length === undefined ? 200 : 404;
-  if (answer.statusCode !== expected) throw new Error(`${url} answered ${answer.statusCode}`);
-  return answer;
+  if (response.statusCode !== expected) throw new Error(`${url} answered ${response.statusCode}`);
+  return response;
 }
 
 async function complete(base: string, generationMs: number): Promise<Sample> {
   const asked = { model: "m", messages, max_tokens: 1, vllm_xargs: { delay_ms: generationMs } };
   const body = JSON.stringify(asked);
   const began = performance.now();
-  const answer = await post(`${base}/chat/completions`, body);
-  await answer.body.text();
+  const response = await post(`${base}/chat/completions`, body);
+  await response.body.text();
   const ms = performance.now() - began;
-  return { ms: ms - Number(answer.headers["openai-processing-ms"]), gapsMs: [] };
+  return { ms: ms - Number(response.headers["openai-processing-ms"]), gapsMs: [] };
 }
 
 async function stream(base: string, { tokens, tokenMs }: Streams): Promise<Sample> {
   const asked = { model: "m", messages, stream: true, max_tokens: tokens, vllm_xargs: { delay_ms: tokenMs } };
   const body = JSON.stringify(asked);
   const began = performance.now();
-  const answer = await post(`${base}/chat/completions`, body);
+  const response = await post(`${base}/chat/completions`, body);
   const arrivedMs: number[] = [];
   let end = "";
-  for await (const part of answer.body as AsyncIterable<Buffer>) {
+  for await (const part of response.body as AsyncIterable<Buffer>) {
     arrivedMs.push(performance.now());
     end = part.toString();
   }
@@ -118,8 +118,8 @@ async function upload(base: string, megabytes: number): Promise<Sample> {
   const megabyte = Buffer.alloc(2 ** 20, "0123456789");
   const body = Readable.from(Array.from({ length: megabytes }, () => megabyte));
   const began = performance.now();
-  const answer = await post(`${base}/preview/training-jobs`, body, megabytes * megabyte.length);
-  await answer.body.text();
+  const response = await post(`${base}/preview/training-jobs`, body, megabytes * megabyte.length);
+  await response.body.text();
   return { ms: performance.now() - began, gapsMs: [] };
 }
 

@@ -36,9 +36,9 @@ async function sendFromQueue(): Promise<void> {
   for (let batch = queue.pop(); batch !== undefined; batch = queue.pop()) {
     for (const { path, body } of batch) {
       const sent = performance.now();
-      const answer = await send(task, path, body);
+      const response = await send(task, path, body);
       latenciesMs.push(performance.now() - sent);
-      if (answer.includes('"error"')) throw new Error(`a message was set aside: ${answer.slice(0, 500)}`);
+      if (response.includes('"error"')) throw new Error(`a message was set aside: ${response.slice(0, 500)}`);
     }
   }
 }

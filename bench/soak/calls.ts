@@ -36,8 +36,8 @@ export async function deleteTrace({ client, expected, random }: Soak, n: number)
   const trace = sampleTrace(project, `d${n}`, { calls: CALLS_PER_TRACE, random });
   jsonOf(await client.send("trace deleted", "/call/upsert_batch", batchOf(trace)));
   const request = { project_id: project, call_ids: [trace.root] };
-  const answer = jsonOf(await client.send("trace deleted", "/calls/delete", request));
-  const { num_deleted } = answer as { num_deleted: number };
+  const response = jsonOf(await client.send("trace deleted", "/calls/delete", request));
+  const { num_deleted } = response as { num_deleted: number };
   if (num_deleted !== CALLS_PER_TRACE) throw new Error(`${num_deleted} calls of a trace were deleted`);
   expected.deny(project, trace.used.keys());
 }

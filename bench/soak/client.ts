@@ -47,16 +47,16 @@ export function createClient(url: string, key: string): SoakClient {
     async send(operation, path, body, headers = {}) {
       const payload = Buffer.isBuffer(body) ? body : JSON.stringify(body);
       for (let tries = 1; ; tries++) {
-        const answer = await request(url + path, {
+        const response = await request(url + path, {
           method: "POST",
           headers: { ...own, ...headers },
           body: payload,
           dispatcher: agent,
         });
         const reply = {
-          status: answer.statusCode,
-          headers: answer.headers,
-          body: Buffer.from(await answer.body.arrayBuffer()),
+          status: response.statusCode,
+          headers: response.headers,
+          body: Buffer.from(await response.body.arrayBuffer()),
         };
         saw(operation, String(reply.status));
         if ((reply.status !== 503 && reply.status !== 429) || tries === MAX_TRIES) return reply;

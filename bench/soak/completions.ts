@@ -1,4 +1,4 @@
-import { answeredModel, usageOf, type ChatBody } from "../../test/helpers/reference-upstream/chat.ts";
+import { responseModel, usageOf, type ChatBody } from "../../test/helpers/reference-upstream/chat.ts";
 import type { Reply } from "./client.ts";
 import type { Soak } from "./soak.ts";
 
@@ -23,7 +23,7 @@ async function ask(
   const reply = await client.send(operation, PATH, asked, headers);
   if (reply.status !== 200) throw new Error(`a completion was answered ${reply.status}`);
   const { prompt_tokens, completion_tokens } = usageOf(asked);
-  const used = { llm: answeredModel(asked), requests: 1, prompt_tokens, completion_tokens };
+  const used = { llm: responseModel(asked), requests: 1, prompt_tokens, completion_tokens };
   expected.acknowledge(project, new Map([[String(reply.headers["x-sumtree-call-id"]), used]]));
   return reply;
 }

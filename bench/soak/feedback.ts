@@ -33,7 +33,7 @@ export async function statisticsOf({ client }: Pick<Soak, "client">, project_id:
     timezone: "America/New_York",
     metrics: [{ json_path: "output.score", aggregations: ["count", "sum", "avg"], percentiles: [50, 95] }],
   };
-  const answer = jsonOf(await client.send("feedback statistics", "/feedback/stats", question));
-  const { window_stats } = answer as { window_stats: Record<string, Record<string, number>> };
+  const response = jsonOf(await client.send("feedback statistics", "/feedback/stats", question));
+  const { window_stats } = response as { window_stats: Record<string, Record<string, number>> };
   return window_stats["output_score"]!;
 }

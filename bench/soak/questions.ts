@@ -13,8 +13,8 @@ export async function askTrace(
   const { project, trace, root } = asked;
   const question = { project_id: project, filter: { trace_ids: [trace] }, include_costs: costs };
   const operation = costs ? "usage of a trace with costs" : "usage of a trace";
-  const answer = jsonOf(await client.send(operation, "/trace/usage", question)) as UsageAnswer;
-  const difference = differenceOf(answer, root, expected.calls.get(project)!.get(root)!);
+  const response = jsonOf(await client.send(operation, "/trace/usage", question)) as UsageAnswer;
+  const difference = differenceOf(response, root, expected.calls.get(project)!.get(root)!);
   if (difference !== undefined) throw new Error(difference);
 }
 

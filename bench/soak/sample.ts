@@ -33,8 +33,8 @@ export async function takeSample(service: ServiceProcess, dataDir: string): Prom
 
 /** The value of a metric in `/metrics`; 0 if it is missing. */
 export async function readMetrics(service: ServiceProcess): Promise<(name: string) => number> {
-  const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
-  const text = await answer.text();
+  const response = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
+  const text = await response.text();
   return (name) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? 0);
 }
 

@@ -21,17 +21,17 @@ export async function verify(client: SoakClient, expected: Expected): Promise<Ve
     ...expected.unacknowledged.keys(),
   ]);
   for (const project of projects) {
-    const answer = await usageOfAll(client, project);
+    const response = await usageOfAll(client, project);
     const known = expected.calls.get(project) ?? new Map<string, Used>();
     const unacknowledged = expected.unacknowledged.get(project) ?? new Map<string, Used>();
     const wrong = [
-      ...[...known].map(([id, used]) => differenceOf(answer, id, used)),
-      ...[...unacknowledged].map(([id, used]) => answer.call_usage[id] && differenceOf(answer, id, used)),
-      ...[...(expected.absent.get(project) ?? [])].map((id) => answer.call_usage[id] && `${id} is there`),
-      ...answer.unfinished_call_ids.map((id) => `${id} has no end`),
+      ...[...known].map(([id, used]) => differenceOf(response, id, used)),
+      ...[...unacknowledged].map(([id, used]) => response.call_usage[id] && differenceOf(response, id, used)),
+      ...[...(expected.absent.get(project) ?? [])].map((id) => response.call_usage[id] && `${id} is there`),
+      ...response.unfinished_call_ids.map((id) => `${id} has no end`),
     ].filter((difference) => typeof difference === "string");
-    if (unacknowledged.size === 0 && Object.keys(answer.call_usage).length !== known.size) {
-      wrong.push(`${Object.keys(answer.call_usage).length} calls instead of ${known.size}`);
+    if (unacknowledged.size === 0 && Object.keys(response.call_usage).length !== known.size) {
+      wrong.push(`${Object.keys(response.call_usage).length} calls instead of ${known.size}`);
     }
     differences.push(...wrong.map((difference) => `${project}: ${difference}`));
     calls += known.size;

@@ -57,8 +57,8 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium, during fail
     test = await startPage({
       wrapEngine: (engine) => faultyEngine(engine, () => (isAway ? "refused" : "done")),
     });
-    const answer = await test.post(`/v2/${PROJECT}/calls/complete`, { batch: HOSTILE });
-    expect(answer.json().rejected ?? []).toEqual([]);
+    const response = await test.post(`/v2/${PROJECT}/calls/complete`, { batch: HOSTILE });
+    expect(response.json().rejected ?? []).toEqual([]);
     const feedback = {
       project_id: PROJECT,
       weave_ref: `weave:///${PROJECT}/call/root`,
@@ -171,7 +171,7 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium, during fail
   it("starts its own worker and no other script, under a strict Trusted Types policy", async () => {
     const page = await test.open(`/${PROJECT}/trace/hostile`, { noisy: true });
     await untilIdle(page);
-    const refused = await page.evaluate(() => {
+    const rejected = await page.evaluate(() => {
       const { trustedTypes } = globalThis as unknown as {
         trustedTypes: { createPolicy(name: string, rules: object): unknown };
       };
@@ -190,7 +190,7 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium, during fail
         }
       });
     });
-    expect(refused).toEqual(["TypeError", "TypeError", "TypeError", "TypeError"]);
+    expect(rejected).toEqual(["TypeError", "TypeError", "TypeError", "TypeError"]);
     await page.context().close();
   });
 });
@@ -204,18 +204,18 @@ async function cutting(target: string, cutPath: string) {
     const upstream = ask(
       new URL(incoming.url ?? "/", target),
       { method: incoming.method, headers },
-      (answer) => {
+      (response) => {
         if (!broken || pathname !== cutPath) {
-          outgoing.writeHead(answer.statusCode!, answer.headers);
-          answer.pipe(outgoing);
+          outgoing.writeHead(response.statusCode!, response.headers);
+          response.pipe(outgoing);
           return;
         }
-        const { "content-length": _length, ...rest } = answer.headers;
-        outgoing.writeHead(answer.statusCode!, { ...rest, "transfer-encoding": "chunked" });
-        answer.once("data", (piece: Buffer) => {
+        const { "content-length": _length, ...rest } = response.headers;
+        outgoing.writeHead(response.statusCode!, { ...rest, "transfer-encoding": "chunked" });
+        response.once("data", (piece: Buffer) => {
           outgoing.write(piece.subarray(0, piece.length / 2), () => outgoing.destroy());
         });
-        answer.resume();
+        response.resume();
       },
     );
     incoming.pipe(upstream);

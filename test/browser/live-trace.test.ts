@@ -24,8 +24,8 @@ function ended(id: string, prompt_tokens: number, more: object = {}) {
 }
 
 async function send(url: string, message: object): Promise<void> {
-  const answer = await test.post(url, message);
-  expect(answer.status, answer.text).toBe(200);
+  const response = await test.post(url, message);
+  expect(response.status, response.text).toBe(200);
 }
 
 const start = (...call: Parameters<typeof started>): Promise<void> => send("/call/start", started(...call));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram } from "../helpers/client-program.ts";
-import { rootTotals, sentByHand, type Entries } from "../helpers/served-usage.ts";
+import { rootTotals, sendAsCalls, type Entries } from "../helpers/served-usage.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startGateway, UPSTREAM_KEY, type TestGateway } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
@@ -44,7 +44,7 @@ async function run({
   expect(exitCode, output).toBe(0);
   if (throughGateway) await until(async () => (await gatewayCalls(project)) === result.served.length);
   const told = await rootTotals(test, project);
-  const served = await sentByHand(test, {
+  const served = await sendAsCalls(test, {
     project,
     trace: "by-hand",
     startedAt: new Date().toISOString(),

@@ -80,8 +80,8 @@ function runAgent(exporter: SpanExporter): { provider: NodeTracerProvider; spans
 }
 
 async function totals(traceId: string): Promise<Record<string, Record<string, Record<string, number>>>> {
-  const answer = await test.post("/trace/usage", { project_id, filter: { trace_ids: [traceId] } });
-  return answer.json().call_usage;
+  const response = await test.post("/trace/usage", { project_id, filter: { trace_ids: [traceId] } });
+  return response.json().call_usage;
 }
 
 const headers = () => ({ Authorization: authorization() });

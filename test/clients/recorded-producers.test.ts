@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { recorded, spansOf } from "../helpers/recorded-trace.ts";
-import { rootTotals, sentByHand, type Entries } from "../helpers/served-usage.ts";
+import { rootTotals, sendAsCalls, type Entries } from "../helpers/served-usage.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
@@ -28,8 +28,8 @@ const GPT = "gpt-4o-2024-08-06";
 const CLAUDE = "claude-sonnet-4-5-20250929";
 
 /** An answer that a producer tells a part of: what it leaves out, it never sends (docs/clients.md). */
-const without = <Answer extends object>(answer: Answer, ...names: string[]): object =>
-  Object.fromEntries(Object.entries(answer).filter(([name]) => !names.includes(name)));
+const without = <Answer extends object>(response: Answer, ...names: string[]): object =>
+  Object.fromEntries(Object.entries(response).filter(([name]) => !names.includes(name)));
 const WITHOUT_CACHE = without(OPENAI, "prompt_tokens_details");
 const CACHE_READ_ONLY = { ...OPENAI, prompt_tokens_details: { cached_tokens: 128 } };
 const CACHE_WRITTEN_ONLY = { ...OPENAI, prompt_tokens_details: { cache_write_tokens: 64 } };
@@ -74,7 +74,7 @@ it.each([
   ["voltagent", times(2, "gpt-4o", CACHE_READ_ONLY)],
   ["strands", times(3, "gpt-4o", CACHE_READ_ONLY)],
   ["google-adk", times(1, "gemini-2.5-flash", { prompt_tokens: 420, completion_tokens: 32 })],
-])("the recorded traces of %s have the usage and costs of the provider", async (name, answers) => {
+])("the recorded traces of %s have the usage and costs of the provider", async (name, responses) => {
   const request = recorded(name);
   const sent = await test.post("/otel/v1/traces", request);
   expect([sent.status, sent.text]).toEqual([200, "{}"]);
@@ -84,7 +84,7 @@ it.each([
   const traces = [...new Set(spans.map((span) => span.traceId))];
   const told = await rootTotals(test, project_id, { trace_ids: traces });
   const trace = `by-hand-${name}`;
-  const served = await sentByHand(test, { project: project_id, trace, startedAt, answers });
+  const served = await sendAsCalls(test, { project: project_id, trace, startedAt, answers: responses });
   for (const llm of Object.keys(served)) if (llm.startsWith("claude")) served[llm] = withCache(served[llm]!);
   expect(told).toEqual(served);
 });

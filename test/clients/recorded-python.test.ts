@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { rootTotals, sentByHand, withCacheInPrompt, type Entries } from "../helpers/served-usage.ts";
+import { rootTotals, sendAsCalls, withCacheInPrompt, type Entries } from "../helpers/served-usage.ts";
 import { sentOf } from "./never-sent.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
@@ -69,7 +69,7 @@ it.each(readdirSync(DIR).map((file) => file.replace(".json", "")))(
     const traces = [...new Set(spans.map((span) => span.traceId))];
     const startedAt = new Date(Number(BigInt(spans[0]!.startTimeUnixNano) / 1_000_000n)).toISOString();
     const answers = sentOf(name, served).map(({ model, usage }) => ({ [model]: withCacheInPrompt(usage) }));
-    const truth = await sentByHand(test, { project: `acme/${name}`, trace: name, startedAt, answers });
+    const truth = await sendAsCalls(test, { project: `acme/${name}`, trace: name, startedAt, answers });
     expect(await rootTotals(test, project_id, { trace_ids: traces })).toEqual(truth);
     const counted = summed(truth);
     const stats = await test.post("/usage/stats", {

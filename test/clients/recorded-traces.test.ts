@@ -23,12 +23,12 @@ const RECORDED = [
 type Usage = Record<string, Record<string, number>>;
 
 async function usageOf(traceId: string): Promise<Record<string, Usage>> {
-  const answer = await test.post("/trace/usage", {
+  const response = await test.post("/trace/usage", {
     project_id: "acme/recorded",
     filter: { trace_ids: [traceId] },
   });
-  expect(answer.json().unfinished_call_ids).toEqual([]);
-  return answer.json().call_usage;
+  expect(response.json().unfinished_call_ids).toEqual([]);
+  return response.json().call_usage;
 }
 
 describe.each(RECORDED)("the recorded trace of %s", (name) => {
@@ -37,8 +37,8 @@ describe.each(RECORDED)("the recorded trace of %s", (name) => {
 
   it("has correct usage at every level, also if it is sent twice", async () => {
     for (let sent = 0; sent < 2; sent++) {
-      const answer = await test.post("/otel/v1/traces", request);
-      expect([answer.status, answer.text]).toEqual([200, "{}"]);
+      const response = await test.post("/otel/v1/traces", request);
+      expect([response.status, response.text]).toEqual([200, "{}"]);
       const usage = await usageOf(spans[0]!.traceId);
       const expected = trueUsage(spans);
       expect(Object.keys(usage).sort()).toEqual(Object.keys(expected).sort());
@@ -58,8 +58,8 @@ interface StoredCall {
 async function callsOf(name: string): Promise<StoredCall[]> {
   await test.post("/otel/v1/traces", recorded(name));
   const filter = { trace_ids: [spansOf(recorded(name))[0]!.traceId] };
-  const answer = await test.post("/calls/stream_query", { project_id: "acme/recorded", filter });
-  return answer.text
+  const response = await test.post("/calls/stream_query", { project_id: "acme/recorded", filter });
+  return response.text
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as StoredCall);

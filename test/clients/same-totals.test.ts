@@ -130,8 +130,8 @@ it("a trace has the same totals through the gateway, OpenTelemetry and the Weave
   for (const model of ["forest-1", "forest-2"]) {
     const costs = { [`${model}-2026-11-01`]: { prompt_token_cost: 0.001, completion_token_cost: 0.003 } };
     for (const project of ["same/gateway", "same/otlp", "same/weave"]) {
-      const answer = await test.post("/cost/create", { project_id: project, costs: withDate(costs) });
-      expect(answer.status).toBe(200);
+      const response = await test.post("/cost/create", { project_id: project, costs: withDate(costs) });
+      expect(response.status).toBe(200);
     }
   }
   const { root, completions } = await throughTheGateway("same/gateway");

@@ -40,9 +40,9 @@ const nameOf = (call: StoredCall) => /op\/([^:]+):/.exec(call.op_name)![1]!;
 
 /** Reads the usage of each call by the name of its op; several for a repeated name. */
 async function usageByName(calls: readonly StoredCall[]): Promise<Record<string, object[]>> {
-  const answer = await test.post("/trace/usage", { project_id: PROJECT });
-  expect(answer.json().unfinished_call_ids).toEqual([]);
-  const usage = answer.json().call_usage as Record<string, Record<string, Record<string, number>>>;
+  const response = await test.post("/trace/usage", { project_id: PROJECT });
+  expect(response.json().unfinished_call_ids).toEqual([]);
+  const usage = response.json().call_usage as Record<string, Record<string, Record<string, number>>>;
   expect(Object.keys(usage).sort()).toEqual(calls.map((call) => call.id).sort());
   const byName: Record<string, object[]> = {};
   for (const call of calls) {

@@ -3,7 +3,7 @@ import { connectServer } from "../../src/store/connect.ts";
 import { sql } from "../../src/query/sql.ts";
 import {
   completeCall,
-  insist,
+  retry,
   RECEIPT_MS,
   send,
   store,
@@ -55,11 +55,11 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
       await store(first, [completeCall(other, "g", "g")]);
       const inMarch = { started_at: "2026-03-01T00:00:00Z", ended_at: "2026-03-01T00:00:01Z" };
       const later = [completeCall(other, "h", "g"), completeCall(other, "i", "i", inMarch)];
-      await insist(second, `/v2/${other}/calls/complete`, { batch: later });
+      await retry(second, `/v2/${other}/calls/complete`, { batch: later });
       // what stays keeps the parts of both months, and January has had more of them
       await store(first, [completeCall(project_id, "stays", "stays", inMarch)]);
       for (const id of ["x", "y", "z"]) await store(first, [completeCall(project_id, id, "stays")]);
-      const { json } = await insist(first, `/projects/${other}`, undefined, {
+      const { json } = await retry(first, `/projects/${other}`, undefined, {
         method: "DELETE",
         status: 202,
       });

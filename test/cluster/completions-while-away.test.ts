@@ -35,7 +35,7 @@ describe.skipIf(!hasFaults)(`completions while all replicas are unavailable, on 
   });
 
   const complete = async (project: string): Promise<string> => {
-    const answer = await fetch(`${service.url}/v1/chat/completions`, {
+    const response = await fetch(`${service.url}/v1/chat/completions`, {
       method: "POST",
       headers: {
         authorization: authorization(undefined, "bearer"),
@@ -44,8 +44,8 @@ describe.skipIf(!hasFaults)(`completions while all replicas are unavailable, on 
       },
       body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hello" }] }),
     });
-    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("usage")]);
-    return answer.headers.get("x-sumtree-call-id")!;
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("usage")]);
+    return response.headers.get("x-sumtree-call-id")!;
   };
   const counted = async (what: string): Promise<number> => {
     const metrics = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });

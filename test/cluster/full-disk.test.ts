@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { completeCall, insist, store, tokensOf } from "../helpers/cluster-load.ts";
+import { completeCall, retry, store, tokensOf } from "../helpers/cluster-load.ts";
 import type { ServiceProcess } from "../helpers/service-process.ts";
 import {
   clusterName,
@@ -38,7 +38,7 @@ describe.skipIf(replicaCount < 2 || shards > 1)(`a full disk, on ${clusterName}`
   it.each(numbers)("does not stop writes to others: replica %i", async (full) => {
     await leave(full, "1000000000000000");
     await store(service, [completeCall(project, `full-${full}`, "full")]);
-    await insist(service, "/call/start", {
+    await retry(service, "/call/start", {
       start: {
         project_id: project,
         id: `started-${full}`,
@@ -53,10 +53,10 @@ describe.skipIf(replicaCount < 2 || shards > 1)(`a full disk, on ${clusterName}`
 
   it("of every replica is reported as a full disk", async () => {
     for (const replica of numbers) await leave(replica, "1000000000000000");
-    const answer = await service.post(`/v2/${project}/calls/complete`, {
+    const response = await service.post(`/v2/${project}/calls/complete`, {
       batch: [completeCall(project, "none", "full")],
     });
-    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining("disk is full")]);
+    expect([response.status, await response.text()]).toEqual([503, expect.stringContaining("disk is full")]);
     for (const replica of numbers) await leave(replica, "0");
     await store(service, [completeCall(project, "again", "full")]);
   });

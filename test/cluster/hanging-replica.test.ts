@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { completeCall, insist, store, tokensOf, TOKENS_PER_CALL } from "../helpers/cluster-load.ts";
+import { completeCall, retry, store, tokensOf, TOKENS_PER_CALL } from "../helpers/cluster-load.ts";
 import type { ServiceProcess } from "../helpers/service-process.ts";
 import {
   clusterName,
@@ -44,7 +44,7 @@ describe.skipIf(!hasFaults || replicaCount !== 3)(`a replica that hangs, on ${cl
       await Promise.all([fetching(2, "START"), fetching(3, "START")]);
 
       // it hangs until the end of the test: whoever waits for it gets no answer, however often it is asked
-      const { json } = await insist(reader, "/trace/usage", { project_id });
+      const { json } = await retry(reader, "/trace/usage", { project_id });
       const usage = json.call_usage as Record<string, { m: { prompt_tokens: number } }>;
       expect(Object.keys(usage).toSorted()).toEqual(acknowledged.toSorted());
       for (const id of acknowledged) expect(usage[id]!.m.prompt_tokens, id).toBe(TOKENS_PER_CALL);

@@ -8,7 +8,7 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { startStatementProxy, type Statement, type StatementProxy } from "../helpers/statement-proxy.ts";
 import {
   clusterName,
-  clusterOfTests,
+  testCluster,
   openCluster,
   replicaCount,
   type TestCluster,
@@ -36,9 +36,9 @@ describe.skipIf(replicaCount < 2)(`a repeated migration, on ${clusterName}`, () 
       };
     newer = connectServer(
       links.map(({ url }) => url),
-      { cluster: clusterOfTests },
+      { cluster: testCluster },
     );
-    await migrate(newer, { cluster: clusterOfTests, later: [LATER] });
+    await migrate(newer, { cluster: testCluster, later: [LATER] });
   });
   afterAll(async () => {
     await newer?.close();

@@ -3,11 +3,11 @@ import { connectServer } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { Cut, cutBefore, LATER } from "../helpers/later-migration.ts";
+import { Interruption, interruptBefore, LATER } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import {
   clusterName,
-  clusterOfTests,
+  testCluster,
   countShards,
   openCluster,
   replicaCount,
@@ -18,7 +18,7 @@ import { until } from "../helpers/until.ts";
 const CALLS = 300;
 const shardCount = await countShards();
 const replicas = Array.from({ length: replicaCount }, (_, index) => index + 1);
-const options = { cluster: clusterOfTests, later: [LATER] };
+const options = { cluster: testCluster, later: [LATER] };
 
 /**
  * How a start ends: with everything in place, or cut off. A start that a loaded machine lets see no replica is one more that
@@ -30,7 +30,7 @@ async function start(store: Engine, engine: Engine): Promise<"done" | "cut" | "a
     await migrate(store, options);
     return "done";
   } catch (error) {
-    if (error instanceof Cut) return "cut";
+    if (error instanceof Interruption) return "cut";
     expect(error).toBeInstanceOf(StorageError);
     expect((error as StorageError).kind).toMatch(/^(unavailable|read_only)$/);
     return "away";
@@ -47,7 +47,7 @@ describe.skipIf(replicaCount === 0 || shardCount > 1)(`migrations on ${clusterNa
       const urls = [first, ...replicas.filter((replica) => replica !== first)];
       return connectServer(
         urls.map((replica) => cluster.url(replica)),
-        { cluster: clusterOfTests },
+        { cluster: testCluster },
       );
     });
   });
@@ -58,7 +58,7 @@ describe.skipIf(replicaCount === 0 || shardCount > 1)(`migrations on ${clusterNa
 
   it("lose and duplicate nothing if services with other replicas continue an interrupted one", async () => {
     const random = seededRandom();
-    await migrate(stores[0]!, { cluster: clusterOfTests, later: [] });
+    await migrate(stores[0]!, { cluster: testCluster, later: [] });
     await cluster.run(
       replicas.at(-1)!,
       `INSERT INTO calls (project_id, hour, trace_id, id, started_at, usage)
@@ -80,7 +80,7 @@ describe.skipIf(replicaCount === 0 || shardCount > 1)(`migrations on ${clusterNa
       // more statements than the start before, so that it comes to an end
       let left = 6 + starts + Math.floor(random.next() * 3);
       end = await start(
-        cutBefore(engine, () => left-- <= 0),
+        interruptBefore(engine, () => left-- <= 0),
         engine,
       );
       if (end === "cut") cuts++;

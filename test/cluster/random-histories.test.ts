@@ -14,12 +14,12 @@ import { materializeAll } from "../helpers/materialize.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 import {
   clusterName,
-  clusterOfTests,
+  testCluster,
   openCluster,
   replicaCount,
   type TestCluster,
 } from "../helpers/test-cluster.ts";
-import { troubledLinks } from "../helpers/troubled-links.ts";
+import { faultyLinks } from "../helpers/faulty-links.ts";
 import { live, type Service } from "../models/call-model/live.ts";
 import { replicaOf, type Replica } from "../models/call-model/replica.ts";
 import { events, MAX_STEPS, sequence } from "../models/call-model/steps.ts";
@@ -43,14 +43,14 @@ const histories = Array.from({ length: HISTORIES }, (_, n) => seed + n);
 describe.skipIf(replicaCount < 2)(`random histories over faulty links, on ${clusterName}`, () => {
   const source = seededRandom(seed);
   const random = (): number => source.next();
-  const links = troubledLinks(random);
+  const links = faultyLinks(random);
   const engines: Engine[] = [];
   let cluster: TestCluster;
   let apps: TestApp[] = [];
 
   const connect = async (order: readonly number[]): Promise<Engine> => {
     const urls = await links.open(order.map((replica) => cluster.url(replica)));
-    const engine = connectServer(urls.split(","), { cluster: clusterOfTests });
+    const engine = connectServer(urls.split(","), { cluster: testCluster });
     engines.push(engine);
     return engine;
   };
@@ -79,7 +79,7 @@ describe.skipIf(replicaCount < 2)(`random histories over faulty links, on ${clus
     links.isCalm = true;
     cluster = await openCluster();
     for (const order of [numbers, numbers.toReversed()]) await connect(order);
-    await migrate(engines[0]!, { cluster: clusterOfTests });
+    await migrate(engines[0]!, { cluster: testCluster });
     apps = [await startApp(0), await startApp(1)];
     links.isCalm = false;
   });
@@ -96,7 +96,7 @@ describe.skipIf(replicaCount < 2)(`random histories over faulty links, on ${clus
   /** Runs the background jobs of the services now. */
   const jobs = () => {
     const engine = engines[0]!;
-    const mutations = createMutations(engine, clusterOfTests);
+    const mutations = createMutations(engine, testCluster);
     const clock = { now: Date.now };
     const deps = {
       engine,

@@ -111,7 +111,7 @@ describe.skipIf(!hasFaults || replicaCount < 3 || replicaCount === shards)(
         const waits = { reads: [0], writes: [0] };
         /** From the first refusal of a read until the answer. */
         const outages = [0];
-        let refused = 0;
+        let rejected = 0;
 
         /** A client that tries again, at the other service when one refuses. */
         const insist = async (path: string, body: unknown, method = "POST") => {
@@ -121,7 +121,7 @@ describe.skipIf(!hasFaults || replicaCount < 3 || replicaCount === shards)(
             async () => {
               const reply = await send(services[turn++ % 2]!, path, body, { method });
               if (![200, 202].includes(reply.status)) {
-                refused++;
+                rejected++;
                 refusedMs ||= performance.now();
               }
               return reply;
@@ -193,7 +193,7 @@ describe.skipIf(!hasFaults || replicaCount < 3 || replicaCount === shards)(
         // eslint-disable-next-line no-console -- what a long run has seen
         console.log(
           `${JSON.stringify(counts)}; ${acknowledged.size} calls, ${waits.reads.length} reads, ${receipts.length} receipts; ` +
-            `${refused} refusals, of reads for ${Math.max(...outages).toFixed()} ms at most; longest read ${longest.reads.toFixed()} ms ` +
+            `${rejected} refusals, of reads for ${Math.max(...outages).toFixed()} ms at most; longest read ${longest.reads.toFixed()} ms ` +
             `(${calm.reads.toFixed()} ms before the first kill), longest write ${longest.writes.toFixed()} ms`,
         );
         for (const service of services) {

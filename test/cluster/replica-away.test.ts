@@ -17,8 +17,8 @@ let sent = 0;
 const write = () => complete(service, [completeCall(project, `call-${sent++}`, "trace")]);
 const read = () => send(service, "/trace/usage", { project_id: project });
 const ready = async (path = "/readyz") => {
-  const answer = await fetch(service.url + path);
-  return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+  const response = await fetch(service.url + path);
+  return { status: response.status, body: (await response.json()) as Record<string, string> };
 };
 
 describe.skipIf(!hasFaults || replicaCount < 2)(

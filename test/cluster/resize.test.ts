@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { completeCall, insist, tokensOf, TOKENS_PER_CALL } from "../helpers/cluster-load.ts";
+import { completeCall, retry, tokensOf, TOKENS_PER_CALL } from "../helpers/cluster-load.ts";
 import type { ServiceProcess } from "../helpers/service-process.ts";
 import {
   canDefine,
@@ -82,7 +82,7 @@ describe.skipIf(!canDefine || !hasFaults || replicaCount < 2)(
     const store = async (prefix: string): Promise<void> => {
       const ids = Array.from({ length: TRACES }, (_, n) => `${prefix}-${stored.size}-${n}`);
       const batch = ids.map((id, n) => completeCall(project, id, `trace-${n}`));
-      await insist(service, `/v2/${project}/calls/complete`, { batch });
+      await retry(service, `/v2/${project}/calls/complete`, { batch });
       for (const id of ids) stored.add(id);
     };
     /** Everything is told by the service, and lies on every replica of its shard. */

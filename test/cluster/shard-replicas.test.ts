@@ -10,7 +10,7 @@ import {
 import type { ServiceProcess } from "../helpers/service-process.ts";
 import {
   clusterName,
-  clusterOfTests,
+  testCluster,
   countShards,
   hasFaults,
   openCluster,
@@ -53,7 +53,7 @@ describe.skipIf(!isGrid)(`${shards} shards, on ${clusterName}`, () => {
     for (const replica of replicas) {
       const [row] = await cluster.rows<{ shard: number }>(
         replica,
-        `SELECT toUInt32(max(shard_num * is_local)) AS shard FROM system.clusters WHERE cluster = '${clusterOfTests}'`,
+        `SELECT toUInt32(max(shard_num * is_local)) AS shard FROM system.clusters WHERE cluster = '${testCluster}'`,
       );
       shardOf.push(row!.shard);
     }

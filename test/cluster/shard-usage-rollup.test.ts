@@ -16,7 +16,7 @@ import { withoutRollup } from "../helpers/materialize.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 import {
   clusterName,
-  clusterOfTests,
+  testCluster,
   countShards,
   openCluster,
   replicaCount,
@@ -76,8 +76,8 @@ describe.skipIf(shards < 2)(
         const expected = await live.post("/usage/stats", body);
         expect(expected.status, expected.text).toBe(200);
         for (const service of services) {
-          const answer = await send(service, "/usage/stats", body);
-          expect(answer.json, answer.text).toEqual(expected.json());
+          const response = await send(service, "/usage/stats", body);
+          expect(response.json, response.text).toEqual(expected.json());
         }
       }
     };
@@ -91,7 +91,7 @@ describe.skipIf(shards < 2)(
       services = [await cluster.start()];
       services.push(await cluster.start([replicaCount, 1]));
       engines = [[], [replicaCount, 1]].map((order) =>
-        connectServer(cluster.url(...order).split(","), { cluster: clusterOfTests }),
+        connectServer(cluster.url(...order).split(","), { cluster: testCluster }),
       );
       materializers = engines.map((engine) =>
         createMaterializer({

@@ -20,7 +20,7 @@ import { spawnProcess, startProcess, type ServiceProcess } from "../helpers/serv
 import { startAppOn } from "../helpers/start-app.ts";
 import {
   clusterName,
-  clusterOfTests,
+  testCluster,
   countShards,
   hasFaults,
   openCluster,
@@ -101,7 +101,7 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clu
   });
 
   it("are queried only for their own traces: the rows of others are not read", async () => {
-    const engine = connectServer(cluster.url().split(","), { cluster: clusterOfTests });
+    const engine = connectServer(cluster.url().split(","), { cluster: testCluster });
     let rowsRead = 0;
     const counted = (options: QueryOptions): QueryOptions => ({
       ...options,
@@ -144,7 +144,7 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clu
   it("get a column of their tables that an earlier start did not add", async () => {
     await cluster.run(
       1,
-      `ALTER TABLE ${cluster.database}_2_shards.feedback ON CLUSTER '${clusterOfTests}' DROP COLUMN queue_id`,
+      `ALTER TABLE ${cluster.database}_2_shards.feedback ON CLUSTER '${testCluster}' DROP COLUMN queue_id`,
     );
     const service = await cluster.start();
     const sent = await service.post("/feedback/create", {

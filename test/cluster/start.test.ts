@@ -50,8 +50,8 @@ describe.skipIf(replicaCount === 0)(`a start on ${clusterName}`, () => {
     it("takes seconds, and the service responds", async () => {
       const beganMs = performance.now();
       const service = await cluster.start();
-      const answer = await service.post("/trace/usage", { project_id: "acme/app" });
-      expect(answer.status).toBe(200);
+      const response = await service.post("/trace/usage", { project_id: "acme/app" });
+      expect(response.status).toBe(200);
       expect(performance.now() - beganMs).toBeLessThan(90_000);
       await service.end("SIGTERM");
     });

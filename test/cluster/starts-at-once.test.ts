@@ -9,7 +9,7 @@ import { LATER } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import {
   clusterName,
-  clusterOfTests,
+  testCluster,
   countShards,
   hasFaults,
   openCluster,
@@ -31,7 +31,7 @@ function standing(engine: Engine, random: { next(): number }): Engine {
 }
 
 describe.skipIf(replicaCount < 2)(`five concurrent starts on ${clusterName}`, () => {
-  const options = { cluster: clusterOfTests, later: [LATER] };
+  const options = { cluster: testCluster, later: [LATER] };
   let cluster: TestCluster;
   let engines: readonly Engine[] = [];
   beforeEach(async () => {
@@ -41,7 +41,7 @@ describe.skipIf(replicaCount < 2)(`five concurrent starts on ${clusterName}`, ()
       const order = numbers.toSorted((a, b) => ((a + start) % replicaCount) - ((b + start) % replicaCount));
       return connectServer(
         order.map((replica) => cluster.url(replica)),
-        { cluster: clusterOfTests },
+        { cluster: testCluster },
       );
     });
   });

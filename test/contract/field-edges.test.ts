@@ -118,7 +118,7 @@ describe.each(routes)("$route", ({ route, method, path, fields }) => {
       .filter(() => random.next() < SHARE);
     const issues: string[] = [];
     const attempt = async ({ field, edge }: (typeof tried)[number]) => {
-      const answer = await test.app.inject({
+      const response = await test.app.inject({
         method: method.toUpperCase() as "POST",
         url: path
           .replace("{entity}", "acme")
@@ -127,10 +127,10 @@ describe.each(routes)("$route", ({ route, method, path, fields }) => {
         headers: { authorization: authorization(), "content-type": "application/json" },
         payload: withEdge(fullRequests[route]!, field.path, edge),
       });
-      const told = `${field.path.join(".")} = ${edge.name}: ${answer.statusCode} ${answer.payload.slice(0, 300)}`;
-      if (![200, 201, 202, 400, 403, 404, 409, 413, 422].includes(answer.statusCode)) issues.push(told);
-      if (answer.statusCode === 422) {
-        const detail = (JSON.parse(answer.payload) as { detail: { loc: Path; msg: string }[] }).detail;
+      const told = `${field.path.join(".")} = ${edge.name}: ${response.statusCode} ${response.payload.slice(0, 300)}`;
+      if (![200, 201, 202, 400, 403, 404, 409, 413, 422].includes(response.statusCode)) issues.push(told);
+      if (response.statusCode === 422) {
+        const detail = (JSON.parse(response.payload) as { detail: { loc: Path; msg: string }[] }).detail;
         const elsewhere = detail.filter(
           ({ loc, msg }) =>
             !isPrefix(loc.slice(1), field.path) &&

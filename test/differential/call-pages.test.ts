@@ -28,14 +28,14 @@ interface Page {
 }
 
 async function ask(body: object): Promise<Page> {
-  const answer = await test.post("/calls/stream_query", { columns: ["id"], ...body });
-  expect(answer.status, answer.text).toBe(200);
+  const response = await test.post("/calls/stream_query", { columns: ["id"], ...body });
+  expect(response.status, response.text).toBe(200);
   return {
-    calls: answer.text
+    calls: response.text
       .split("\n")
       .slice(0, -1)
       .map((line) => nameOf(JSON.parse(line) as Call)),
-    next: answer.headers["x-next-page-token"] as string | undefined,
+    next: response.headers["x-next-page-token"] as string | undefined,
   };
 }
 
@@ -55,8 +55,8 @@ async function walked(body: object, limits: readonly number[]): Promise<readonly
 
 async function start(project_id: string, calls: readonly Call[]): Promise<void> {
   const batch = calls.map((call) => ({ mode: "start", req: { start: { project_id, ...call } } }));
-  const answer = await test.post("/call/upsert_batch", { batch });
-  expect(answer.json().rejected).toEqual([]);
+  const response = await test.post("/call/upsert_batch", { batch });
+  expect(response.json().rejected).toEqual([]);
 }
 
 const nameOf = ({ trace_id, id }: Pick<Call, "trace_id" | "id">): string => JSON.stringify([trace_id, id]);
@@ -207,9 +207,9 @@ describe("the token of a page", () => {
     ["direction", { sort_by: [{ field: "started_at", direction: "desc" }] }],
     ["order", { sort_by: [{ field: "id", direction: "asc" }] }],
   ])("is rejected with another %s", async (_what, other) => {
-    const answer = await test.post("/calls/stream_query", { ...question, ...other, page_token: token });
-    expect(answer.status).toBe(422);
-    expect(answer.json().detail).toMatchObject([{ loc: ["body", "page_token"], type: "page_token" }]);
+    const response = await test.post("/calls/stream_query", { ...question, ...other, page_token: token });
+    expect(response.status).toBe(422);
+    expect(response.json().detail).toMatchObject([{ loc: ["body", "page_token"], type: "page_token" }]);
   });
 
   it("is rejected if it is invalid", async () => {
@@ -221,8 +221,8 @@ describe("the token of a page", () => {
       Object.fromEntries(json.entries()),
     ].map((value) => Buffer.from(JSON.stringify(value)).toString("base64url"));
     for (const page_token of ["", "x", token.slice(0, -2), `${token}AA`, ...spoilt]) {
-      const answer = await test.post("/calls/stream_query", { ...question, page_token });
-      expect([page_token, answer.status]).toEqual([page_token, 422]);
+      const response = await test.post("/calls/stream_query", { ...question, page_token });
+      expect([page_token, response.status]).toEqual([page_token, 422]);
     }
   });
 

@@ -92,8 +92,8 @@ function endOf({ id, endedMs }: Call): object[] {
 
 async function sendInBatches(items: readonly object[]): Promise<void> {
   for (let from = 0; from < items.length; from += 40) {
-    const answer = await test.post("/call/upsert_batch", { batch: items.slice(from, from + 40) });
-    expect(answer.json().rejected).toEqual([]);
+    const response = await test.post("/call/upsert_batch", { batch: items.slice(from, from + 40) });
+    expect(response.json().rejected).toEqual([]);
   }
 }
 
@@ -213,9 +213,9 @@ const question = fc
 const byTime = (a: Call, b: Call): number => a.startedMs - b.startedMs || (a.id < b.id ? -1 : 1);
 
 async function listed(body: object): Promise<string[]> {
-  const answer = await test.post("/calls/stream_query", { project_id, columns: ["id"], ...body });
-  expect(answer.status, answer.text).toBe(200);
-  const lines = answer.text.split("\n").slice(0, -1);
+  const response = await test.post("/calls/stream_query", { project_id, columns: ["id"], ...body });
+  expect(response.status, response.text).toBe(200);
+  const lines = response.text.split("\n").slice(0, -1);
   return lines.map((line) => (JSON.parse(line) as { id: string }).id);
 }
 

@@ -87,9 +87,9 @@ function inForce<Dated extends { readonly atUs: number }>(
 
 // eslint-disable-next-line typescript/no-explicit-any -- assertions look into answers of any shape
 async function ask(url: string, body: object): Promise<any> {
-  const answer = await test.post(url, body);
-  expect(answer.status, `${url} ${JSON.stringify(body)}: ${answer.text}`).toBe(200);
-  return url === "/calls/stream_query" ? answer.text : answer.json();
+  const response = await test.post(url, body);
+  expect(response.status, `${url} ${JSON.stringify(body)}: ${response.text}`).toBe(200);
+  return url === "/calls/stream_query" ? response.text : response.json();
 }
 
 let projects = 0;

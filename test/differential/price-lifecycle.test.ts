@@ -7,7 +7,7 @@ import {
   authorization,
   startAppOn,
   startEngine,
-  type Answer,
+  type TestResponse,
   type TestApp,
   type TestEngine,
 } from "../helpers/start-app.ts";
@@ -260,7 +260,7 @@ function usd(tokens: number, perToken: number | undefined): number | null {
   return perToken === undefined ? null : Math.round(tokens * perToken * 1e12) / 1e12;
 }
 
-function expectOk({ status, text: said }: Answer): void {
+function expectOk({ status, text: said }: TestResponse): void {
   expect(status, said).toBe(200);
 }
 

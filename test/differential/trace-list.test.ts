@@ -52,9 +52,9 @@ interface Group {
 }
 
 async function answerOf<Answer>(url: string, body: object): Promise<Answer> {
-  const answer = await ask(url, body);
-  expect(answer.status, answer.text).toBe(200);
-  return answer.json() as Answer;
+  const response = await ask(url, body);
+  expect(response.status, response.text).toBe(200);
+  return response.json() as Answer;
 }
 
 /** Reads each trace's usage from `/usage/stats`. */

@@ -67,10 +67,10 @@ describe("POST /usage/stats", () => {
           for (const [number, [one, asked, materializes]] of steps.entries()) {
             if (materializes) await materializeAll(test.engine);
             await take(ask, one, { project, ids, number });
-            const answer = await test.post("/usage/stats", { project_id: project, ...WINDOW, ...asked });
-            expect(answer.status, answer.text).toBe(200);
-            expectSums(answer.json());
-            const [total, roots] = [picodollars(usageOf(answer.json().total)), await rootsOf(ask, project)];
+            const response = await test.post("/usage/stats", { project_id: project, ...WINDOW, ...asked });
+            expect(response.status, response.text).toBe(200);
+            expectSums(response.json());
+            const [total, roots] = [picodollars(usageOf(response.json().total)), await rootsOf(ask, project)];
             expect(total).toEqual(picodollars(usageOf(roots)));
           }
         },

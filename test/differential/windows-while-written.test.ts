@@ -118,20 +118,20 @@ class Project {
         after.set(trace, { calls: calls + 1, rootHour });
       }
     }
-    const answer = await apps[one.by]!.post("/call/upsert_batch", { batch });
-    expect(answer.status, answer.text).toBe(200);
-    expect(answer.json().rejected ?? []).toEqual([]);
+    const response = await apps[one.by]!.post("/call/upsert_batch", { batch });
+    expect(response.status, response.text).toBe(200);
+    expect(response.json().rejected ?? []).toEqual([]);
     this.#traces = after;
   }
 
   async ask({ by: who, from, length }: Ask): Promise<Readonly<Record<string, number>>> {
-    const answer = await apps[who]!.post("/trace/usage", {
+    const response = await apps[who]!.post("/trace/usage", {
       project_id: this.id,
       filter: { trace_roots_only: true },
       query: { $expr: within(from, length) },
     });
-    expect(answer.status, answer.text).toBe(200);
-    const usage = answer.json().call_usage as Record<string, { m: { requests: number } }>;
+    expect(response.status, response.text).toBe(200);
+    const usage = response.json().call_usage as Record<string, { m: { requests: number } }>;
     return Object.fromEntries(Object.entries(usage).map(([id, { m }]) => [id, m.requests]));
   }
 
@@ -151,9 +151,9 @@ describe("a window of calls", () => {
       const project = new Project(`acme/window-${runs++}`);
       for (const one of steps) {
         const possible = [project.expected(one.ask)];
-        const answers: Readonly<Record<string, number>>[] = [];
+        const responses: Readonly<Record<string, number>>[] = [];
         const works = {
-          ask: async () => void answers.push(await project.ask(one.ask)),
+          ask: async () => void responses.push(await project.ask(one.ask)),
           write: async () => {
             await project.write(one.write);
             possible.push(project.expected(one.ask));
@@ -168,7 +168,7 @@ describe("a window of calls", () => {
         }
         // a write that is not answered yet may be stored
         possible.push(project.expected(one.ask));
-        expect(possible).toContainEqual(answers[0]);
+        expect(possible).toContainEqual(responses[0]);
         expect(await project.ask(one.ask)).toEqual(project.expected(one.ask));
       }
     });

@@ -352,8 +352,8 @@ function describeFailures(engine: () => Engine): void {
     it("a query that fails during a large result is an error, never a truncated result", async () => {
       for (const format of ["RowBinary", "JSONEachRow"] as const) {
         const query = sql`SELECT number, throwIf(number = 2000000) AS t FROM numbers(4000000) SETTINGS max_threads = 1, max_block_size = 65536`;
-        const answer = engine().bytes(query, format, options);
-        await expect(answer).rejects.toMatchObject({ kind: "statement", engineCode: "395" });
+        const response = engine().bytes(query, format, options);
+        await expect(response).rejects.toMatchObject({ kind: "statement", engineCode: "395" });
       }
     });
     it("the error's message contains nothing of the statement or its values", async () => {
@@ -376,7 +376,7 @@ function describeConcurrency(engine: () => Engine): void {
 
   describe("concurrency and cancellation", () => {
     it("200 concurrent statements keep their parameters separate", async () => {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 200 }, (_, n) =>
           engine().rows<{ a: string; b: number }>(
             sql`SELECT ${param("String", `tenant-${n}`)} AS a, ${param("UInt32", n)} AS b`,
@@ -384,7 +384,7 @@ function describeConcurrency(engine: () => Engine): void {
           ),
         ),
       );
-      answers.forEach((rows, n) => expect(rows).toEqual([{ a: `tenant-${n}`, b: n }]));
+      responses.forEach((rows, n) => expect(rows).toEqual([{ a: `tenant-${n}`, b: n }]));
     });
     it("a short statement does not wait for long ones", async () => {
       const controller = new AbortController();

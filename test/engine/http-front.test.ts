@@ -7,13 +7,13 @@ import { connectServer } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
-import { startFakeServer, type HttpFront } from "../helpers/fake-clickhouse-server.ts";
+import { startFakeServer, type FakeServer } from "../helpers/fake-clickhouse-server.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 import { ABORTED_STATEMENTS, describeEngine, testLimits } from "./conformance.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-engine-"));
 const keeper = new Session(dir);
-let front: HttpFront;
+let front: FakeServer;
 
 beforeAll(async () => {
   front = await startFakeServer(dir);
@@ -59,8 +59,8 @@ describe("the largest queries that the service accepts", () => {
         Array.from({ length: 10_000 }, (_, n) => `${name}-${n}-${"0123456789".repeat(4)}`),
       ]),
     );
-    const answer = await test.post("/trace/usage", { project_id, filter });
-    expect([answer.status, answer.text]).toEqual([200, '{"call_usage":{},"unfinished_call_ids":[]}']);
+    const response = await test.post("/trace/usage", { project_id, filter });
+    expect([response.status, response.text]).toEqual([200, '{"call_usage":{},"unfinished_call_ids":[]}']);
   });
 
   it("a query of a thousand nodes, each with its own path and value, succeeds", async () => {
@@ -68,8 +68,8 @@ describe("the largest queries that the service accepts", () => {
       $eq: [{ $getField: `inputs.some.deep.path_${n}.to.a.value` }, { $literal: `value '${n}' \\` }],
     }));
     const $expr = { $and: [{ $or: conditions.slice(0, 165) }, ...conditions.slice(165)] };
-    const answer = await test.post("/trace/usage", { project_id, query: { $expr } });
-    expect([answer.status, answer.text]).toEqual([200, '{"call_usage":{},"unfinished_call_ids":[]}']);
+    const response = await test.post("/trace/usage", { project_id, query: { $expr } });
+    expect([response.status, response.text]).toEqual([200, '{"call_usage":{},"unfinished_call_ids":[]}']);
   });
 
   it("feedback statistics with the maximum of buckets and numbers succeed", async () => {

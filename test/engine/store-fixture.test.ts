@@ -8,8 +8,8 @@ import { sql } from "../../src/query/sql.ts";
 import { openEmbedded } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { compareMigrations, migrate } from "../../src/store/schema/migrate.ts";
-import { comparable, KEPT } from "../helpers/store-fixture.ts";
-import { Cut, cutBefore, LATER } from "../helpers/later-migration.ts";
+import { comparable, FIXTURE_PROJECT } from "../helpers/store-fixture.ts";
+import { Interruption, interruptBefore, LATER } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 
@@ -69,7 +69,7 @@ describe("a store of 1.0", () => {
   });
 
   it("accepts late messages for its calls: a pending end, an end of an open call, a delete", async () => {
-    const project_id = KEPT;
+    const project_id = FIXTURE_PROJECT;
     const started = { project_id, id: "later", trace_id: "t-later", op_name: "o" };
     await test.post("/call/start", { start: { ...started, started_at: "2026-01-01T00:00:00Z" } });
     const read = await test.post("/call/read", { project_id, id: "later" });
@@ -99,9 +99,9 @@ describe("a migration after 1.0", () => {
   /** The names that it says it has applied; undefined if it was cut off before its `count`th statement. */
   async function migrateCut(count: number): Promise<readonly string[] | undefined> {
     let left = count;
-    const cut = cutBefore(engine, () => left-- <= 0);
+    const cut = interruptBefore(engine, () => left-- <= 0);
     return migrate(cut, options).catch((error: unknown) => {
-      expect(error).toBeInstanceOf(Cut);
+      expect(error).toBeInstanceOf(Interruption);
       return undefined;
     });
   }

@@ -152,11 +152,11 @@ describe("a backup of the embedded store", () => {
     expect(new Set(ids).size).toBe(ids.length);
     expect(before.filter((id) => !new Set(ids).has(id))).toEqual([]);
     const roots = before.filter((id) => id.endsWith("-0"));
-    const answer = await service.post("/trace/usage", {
+    const response = await service.post("/trace/usage", {
       project_id,
       filter: { call_ids: roots.slice(0, 100) },
     });
-    const { call_usage } = (await answer.json()) as { call_usage: Record<string, object> };
+    const { call_usage } = (await response.json()) as { call_usage: Record<string, object> };
     for (const usage of Object.values(call_usage))
       expect(usage).toMatchObject({ "gpt-4o": { requests: 20, prompt_tokens: 200, completion_tokens: 20 } });
     const headers = { authorization: authorization(ROOT_KEY, "bearer") };
@@ -205,11 +205,11 @@ describe("a backup of the embedded store", () => {
     const service = await start(join(dir, "restored"));
     const made = await service.post("/api-keys", { name: "x", scopes: ["admin"], projects: ["acme/*"] });
     const { key } = (await made.json()) as { key: string };
-    const refused = await fetch(`${service.url}/backups`, {
+    const rejected = await fetch(`${service.url}/backups`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}` },
     });
-    expect(refused.status).toBe(403);
+    expect(rejected.status).toBe(403);
     await service.end("SIGTERM");
   });
 
@@ -230,8 +230,8 @@ describe("a backup of the embedded store", () => {
       for (const name of newest(backups, kept)) {
         kept.set(name, contentOf(join(backups, name)));
         if (existsSync(join(backups, name, ".backup"))) continue;
-        const refused = await script("restore", [join(backups, name)], join(dir, "other"));
-        expect(refused.stderr).toContain("is no backup: it has no file .backup.");
+        const rejected = await script("restore", [join(backups, name)], join(dir, "other"));
+        expect(rejected.stderr).toContain("is no backup: it has no file .backup.");
       }
     }
     const made = await script("backup", [], data);

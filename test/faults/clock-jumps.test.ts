@@ -4,7 +4,7 @@ import { sql } from "../../src/query/sql.ts";
 import { KEY_CACHE_MS } from "../../src/http/auth/key-ring.ts";
 import { authorization, startAppOn } from "../helpers/start-app.ts";
 import { bearer, startGateway, type TestGateway } from "../helpers/start-gateway.ts";
-import { outcomeOf, traceMessages } from "../helpers/trace-messages.ts";
+import { storedStateOf, traceMessages } from "../helpers/trace-messages.ts";
 import { until } from "../helpers/until.ts";
 
 const TEN_YEARS_MS = 10 * 365 * 86_400_000;
@@ -37,7 +37,7 @@ describe("a clock that jumps at every reading", () => {
       for (const [url, body] of traceMessages().toReversed()) {
         expect((await test.post(url.replace("{project}", project), body(project))).status).toBe(200);
       }
-      return outcomeOf(test, project);
+      return storedStateOf(test, project);
     };
     jumps = [0];
     const expected = await sendAll("acme/steady");

@@ -18,7 +18,7 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
   dir = mkdtempSync(join(tmpdir(), "sumtree-crash-"));
   service = await startProcess({ DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY, ...environment });
   const asked = Array.from({ length: 4 }, () => service.post("/trace/usage", { project_id: "a/b" }));
-  for (const answer of await Promise.all(asked)) expect(answer.status).toBe(200);
+  for (const response of await Promise.all(asked)) expect(response.status).toBe(200);
 }
 
 /** Returns the signal that ended the process. */

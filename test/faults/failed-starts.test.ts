@@ -8,14 +8,14 @@ import { text } from "node:stream/consumers";
 import { Session } from "chdb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
-import { startFakeServer, type HttpFront } from "../helpers/fake-clickhouse-server.ts";
+import { startFakeServer, type FakeServer } from "../helpers/fake-clickhouse-server.ts";
 import { startProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const dir = mkdtempSync(join(tmpdir(), "sumtree-failed-starts-"));
 const keeper = new Session(join(dir, "server"));
-let front: HttpFront;
+let front: FakeServer;
 beforeAll(async () => {
   front = await startFakeServer(join(dir, "server"));
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import { startReferenceUpstream, type ReferenceUpstream } from "../helpers/reference-upstream/server.ts";
 import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
@@ -74,7 +74,7 @@ function counts({ prompt_tokens, completion_tokens, total_tokens }: Usage): Usag
 }
 
 /** The count that a client reads in a response of any kind. */
-function usageIn({ headers, body }: RawAnswer): Usage {
+function usageIn({ headers, body }: RawResponse): Usage {
   const text = (headers["content-encoding"] === "gzip" ? gunzipSync(body) : body).toString("utf8");
   if (!headers["content-type"]!.startsWith("text/event-stream"))
     return (JSON.parse(text) as { usage: Usage }).usage;
@@ -94,11 +94,11 @@ async function complete(port: number): Promise<boolean> {
     "content-type: application/json",
     `content-length: ${Buffer.byteLength(body)}`,
   ];
-  const answer = await sendRaw(port, head(...lines), body).answer;
-  const id = answer.headers["x-sumtree-call-id"];
-  if (answer.status !== 200 || id === undefined) return false;
-  seen.set(id, answer.complete ? counts(usageIn(answer)) : undefined);
-  return answer.complete;
+  const response = await sendRaw(port, head(...lines), body).answer;
+  const id = response.headers["x-sumtree-call-id"];
+  if (response.status !== 200 || id === undefined) return false;
+  seen.set(id, response.complete ? counts(usageIn(response)) : undefined);
+  return response.complete;
 }
 
 async function client(port: number): Promise<void> {
@@ -106,8 +106,8 @@ async function client(port: number): Promise<void> {
 }
 
 async function metric(service: ServiceProcess, name: string): Promise<number> {
-  const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
-  const lines = (await answer.text()).split("\n").filter((line) => line.startsWith(name));
+  const response = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
+  const lines = (await response.text()).split("\n").filter((line) => line.startsWith(name));
   return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
 }
 
@@ -124,8 +124,8 @@ interface Stored {
 }
 
 async function storedCalls(service: ServiceProcess): Promise<Stored[]> {
-  const answer = await service.post("/calls/stream_query", { project_id });
-  const lines = (await answer.text()).split("\n").filter((line) => line !== "");
+  const response = await service.post("/calls/stream_query", { project_id });
+  const lines = (await response.text()).split("\n").filter((line) => line !== "");
   return lines.map((line) => JSON.parse(line) as Stored);
 }
 

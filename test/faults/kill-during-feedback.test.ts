@@ -68,12 +68,12 @@ describe(`kill -9 during feedback writes (seed ${random.seed})`, () => {
     expect(acknowledged.size).toBeGreaterThan(KILLS * 3);
 
     const service = await startProcess(settings);
-    const answer = await service.post("/feedback/query", {
+    const response = await service.post("/feedback/query", {
       project_id,
       fields: ["id", "payload"],
       limit: 10_000,
     });
-    const { result } = (await answer.json()) as { result: { id: string; payload: { n: number } }[] };
+    const { result } = (await response.json()) as { result: { id: string; payload: { n: number } }[] };
     expect(new Set(result.map((row) => row.id)).size).toBe(result.length);
     const stored = new Map(result.map((row) => [row.id, row.payload.n]));
     const lost = [...acknowledged].filter(

@@ -102,8 +102,8 @@ describe(`kill -9 during migrations (seed ${random.seed}, ${KILLS} kills)`, () =
           started_at: "2026-01-01T00:00:00Z",
         };
         expect((await service.post("/call/start", { start })).status).toBe(200);
-        const answer = await (await service.post("/trace/usage", { project_id })).json();
-        expect(answer).toEqual({ call_usage: { c: {} }, unfinished_call_ids: ["c"] });
+        const response = await (await service.post("/trace/usage", { project_id })).json();
+        expect(response).toEqual({ call_usage: { c: {} }, unfinished_call_ids: ["c"] });
       },
     ));
 });

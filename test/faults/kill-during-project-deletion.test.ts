@@ -27,17 +27,17 @@ async function fill(service: ServiceProcess, project: string): Promise<void> {
 }
 
 async function countCalls(service: ServiceProcess, project_id: string): Promise<number> {
-  const answer = await service.post("/calls/query_stats", { project_id });
-  return ((await answer.json()) as { count: number }).count;
+  const response = await service.post("/calls/query_stats", { project_id });
+  return ((await response.json()) as { count: number }).count;
 }
 
 async function ask(service: ServiceProcess, method: string, path: string): Promise<{ id: string }> {
-  const answer = await fetch(service.url + path, {
+  const response = await fetch(service.url + path, {
     method,
     headers: { authorization: authorization(ROOT_KEY) },
   });
-  expect(answer.ok).toBe(true);
-  return (await answer.json()) as { id: string };
+  expect(response.ok).toBe(true);
+  return (await response.json()) as { id: string };
 }
 
 const random = seededRandom();

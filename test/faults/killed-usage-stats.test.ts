@@ -63,9 +63,9 @@ async function writeUntilKilled(project: string): Promise<Written> {
     for (let number = writer; number < traces.length && killed === undefined; number += 2) {
       const batch = messagesOf(traces[number]!, `t${number}`);
       written.sent.push(...batch.map(({ id }) => id));
-      const answer = await ask(`/v2/${project}/calls/complete`, { batch }).catch(() => undefined);
-      if (answer === undefined) return;
-      expect(answer.status, answer.text).toBe(200);
+      const response = await ask(`/v2/${project}/calls/complete`, { batch }).catch(() => undefined);
+      if (response === undefined) return;
+      expect(response.status, response.text).toBe(200);
       written.acknowledged.push(...batch.map(({ id }) => id));
       if (--left === 0) killed = kill();
     }
@@ -80,12 +80,12 @@ async function writeUntilKilled(project: string): Promise<Written> {
 async function expectRoots(project_id: string): Promise<number> {
   let calls = 0;
   for (const group_by of [["llm", "status"], ["trace_id"], ["api_key", "op_name"]]) {
-    const answer = await ask("/usage/stats", { project_id, ...WINDOW, group_by, limit: 3 });
-    expect(answer.status, answer.text).toBe(200);
-    expectSums(answer.json());
+    const response = await ask("/usage/stats", { project_id, ...WINDOW, group_by, limit: 3 });
+    expect(response.status, response.text).toBe(200);
+    expectSums(response.json());
     const roots = await rootsOf(ask, project_id);
-    expect(picodollars(usageOf(answer.json().total))).toEqual(picodollars(usageOf(roots)));
-    calls = answer.json().total.calls as number;
+    expect(picodollars(usageOf(response.json().total))).toEqual(picodollars(usageOf(roots)));
+    calls = response.json().total.calls as number;
   }
   return calls;
 }

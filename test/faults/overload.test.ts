@@ -41,7 +41,7 @@ function send(service: ServiceProcess, path: string, payload: string): Promise<A
 /** Writes and questions in turn; keeps the ids of calls whose write was acknowledged. */
 function createLoad(service: ServiceProcess) {
   const acknowledged: string[] = [];
-  const answers: Answer[] = [];
+  const responses: Answer[] = [];
   let count = 0;
   const write = async (): Promise<void> => {
     const number = count++;
@@ -58,19 +58,19 @@ function createLoad(service: ServiceProcess) {
       output: "done",
       summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: 10, completion_tokens: 5 } } },
     }));
-    const answer = await send(service, "/v2/acme/load/calls/complete", JSON.stringify({ batch }));
-    answers.push(answer);
-    if (answer.status === 200) acknowledged.push(...ids);
+    const response = await send(service, "/v2/acme/load/calls/complete", JSON.stringify({ batch }));
+    responses.push(response);
+    if (response.status === 200) acknowledged.push(...ids);
   };
   const ask = async (): Promise<void> => {
     const filter = { trace_ids: [`b${Math.floor(count / 2)}`] };
     const body = JSON.stringify({ project_id: "acme/load", filter, include_costs: true });
-    answers.push(await send(service, "/trace/usage", body));
+    responses.push(await send(service, "/trace/usage", body));
   };
-  const carried = (): number => answers.filter((answer) => answer.status === 200).length;
+  const carried = (): number => responses.filter((response) => response.status === 200).length;
   return {
     acknowledged,
-    answers,
+    answers: responses,
     carried,
     one: (): Promise<void> => (count % 3 === 2 ? ask().then(write) : write()),
   };
@@ -113,12 +113,12 @@ it(`twice the sustainable load for ${SECONDS} s is rejected, and nothing acknowl
   await Promise.all(sent);
   await watching;
 
-  const statuses = Map.groupBy(load.answers, (answer) => answer.status);
-  const refused = load.answers.filter((answer) => answer.status !== 200);
+  const statuses = Map.groupBy(load.answers, (response) => response.status);
+  const rejected = load.answers.filter((response) => response.status !== 200);
   expect([...statuses.keys()].filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
   expect(statuses.get(200)?.length).toBeGreaterThan(0);
-  expect(refused.length).toBeGreaterThan(0);
-  for (const { retryAfter } of refused) expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
+  expect(rejected.length).toBeGreaterThan(0);
+  for (const { retryAfter } of rejected) expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
 
   // afterwards it works as before, and has every acknowledged call, each once
   expect((await send(service, "/trace/usage", '{"project_id":"acme/load","limit":1}')).status).toBe(200);

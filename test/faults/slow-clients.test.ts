@@ -55,7 +55,7 @@ async function closed(socket: Socket): Promise<void> {
   if (!socket.destroyed) await once(socket, "close");
 }
 
-function requestHead(path: string, contentLength: number): string {
+function head(path: string, contentLength: number): string {
   return [
     `POST ${path} HTTP/1.1`,
     "host: test",
@@ -76,7 +76,7 @@ interface SlowReader {
 function readSlowly(): SlowReader {
   const socket = connection();
   const body = JSON.stringify({ project_id, limit: 1_000_000 });
-  socket.write(requestHead("/trace/usage", body.length) + body);
+  socket.write(head("/trace/usage", body.length) + body);
   let begin = "";
   const timer = setInterval(() => {
     const byte = socket.read(1) as Buffer | null;
@@ -98,15 +98,15 @@ function readSlowly(): SlowReader {
 /** Somebody else's question. A process that has more to do than it can says so for a moment. */
 async function isServed(): Promise<boolean> {
   const filter = { trace_ids: ["trace-00000000"] };
-  const answer = await service.post("/trace/usage", { project_id, filter });
-  const { call_usage } = (await answer.json()) as { call_usage?: object };
-  return answer.status === 200 && Object.keys(call_usage ?? {}).length === 1000;
+  const response = await service.post("/trace/usage", { project_id, filter });
+  const { call_usage } = (await response.json()) as { call_usage?: object };
+  return response.status === 200 && Object.keys(call_usage ?? {}).length === 1000;
 }
 
 /** This one included. */
 async function openRequests(): Promise<number> {
-  const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
-  return Number(/^sumtree_http_open_requests (\d+)$/m.exec(await answer.text())![1]);
+  const response = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
+  return Number(/^sumtree_http_open_requests (\d+)$/m.exec(await response.text())![1]);
 }
 
 describe(`clients that read one byte in ${BYTE_MS} ms`, () => {
@@ -140,17 +140,17 @@ describe("uploads that stall", () => {
   it("hold no permit for bytes that have not arrived, and are aborted in time", async () => {
     const heads = Array.from({ length: 8 }, () => {
       const socket = connection();
-      socket.write(`${requestHead("/call/upsert_batch", 64 * 2 ** 20)}{"batch":[`);
+      socket.write(`${head("/call/upsert_batch", 64 * 2 ** 20)}{"batch":[`);
       return socket;
     });
     await until(async () => (await openRequests()) === heads.length + 1);
     const trickle = setInterval(() => heads.forEach((socket) => socket.write(" ")), 100);
-    const answers = heads.map(async (socket) => {
+    const responses = heads.map(async (socket) => {
       const [head] = (await once(socket, "data")) as [Buffer];
       return head.toString("latin1").slice(9, 12);
     });
     expect(await isServed()).toBe(true);
-    const statuses = await Promise.all(answers);
+    const statuses = await Promise.all(responses);
     clearInterval(trickle);
     expect(statuses).toEqual(heads.map(() => "408"));
     await Promise.all(heads.map(closed));

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import { sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import type { Fault } from "../helpers/reference-upstream/faults.ts";
 import { startReferenceUpstream, type ReferenceUpstream } from "../helpers/reference-upstream/server.ts";
 import { isLong, runs } from "../helpers/runs.ts";
@@ -47,7 +47,7 @@ interface Open {
   /** Lets it come to its end, if it ever does. */
   readonly go?: () => void;
   /** Response; `undefined` for a client that does not read. */
-  readonly answer?: Promise<RawAnswer>;
+  readonly answer?: Promise<RawResponse>;
 }
 
 type End = "complete" | "cut with an error event" | "cut" | "refused";
@@ -182,7 +182,7 @@ interface Plan {
   readonly twice: boolean;
 }
 
-function endOf({ status, body, complete }: RawAnswer): End {
+function endOf({ status, body, complete }: RawResponse): End {
   if (complete) return status === 200 ? "complete" : "refused";
   return body.toString("utf8").endsWith("\n\n") && body.includes('data: {"error":')
     ? "cut with an error event"
@@ -191,8 +191,8 @@ function endOf({ status, body, complete }: RawAnswer): End {
 
 /** Reads the outcomes of the calls of a project. */
 async function outcomes(service: ServiceProcess, project: string): Promise<string[]> {
-  const answer = await service.post("/calls/stream_query", { project_id: project });
-  const lines = (await answer.text()).split("\n").filter((line) => line !== "");
+  const response = await service.post("/calls/stream_query", { project_id: project });
+  const lines = (await response.text()).split("\n").filter((line) => line !== "");
   return lines.map((line) => {
     const { attributes } = JSON.parse(line) as { attributes: { sumtree?: { outcome: string } } };
     return attributes.sumtree?.outcome ?? "ingested";

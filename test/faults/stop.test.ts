@@ -21,8 +21,8 @@ beforeEach(async () => {
 
 /** This one included. */
 async function openRequests(): Promise<number> {
-  const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
-  return Number(/^sumtree_http_open_requests (\d+)$/m.exec(await answer.text())![1]);
+  const response = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
+  return Number(/^sumtree_http_open_requests (\d+)$/m.exec(await response.text())![1]);
 }
 
 async function hasStoppedListening(): Promise<boolean> {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Session } from "chdb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startFakeServer, type HttpFront } from "../helpers/fake-clickhouse-server.ts";
+import { startFakeServer, type FakeServer } from "../helpers/fake-clickhouse-server.ts";
 import { startSeverableProxy, type SeverableProxy } from "../helpers/severable-proxy.ts";
 import { encodeRequest, spanInit } from "../helpers/otlp-request.ts";
 import { usageOf } from "../helpers/reference-upstream/chat.ts";
@@ -16,7 +16,7 @@ const TURNS = 5;
 const project_id = "acme/away";
 const dir = mkdtempSync(join(tmpdir(), "sumtree-away-"));
 const keeper = new Session(join(dir, "server"));
-let store: HttpFront;
+let store: FakeServer;
 let proxy: SeverableProxy;
 let upstream: ReferenceUpstream;
 let service: ServiceProcess;
@@ -94,28 +94,28 @@ const usage = usageOf(chat);
 /** A completion as its client sees it: the id of its call. Errors: when anything is wrong with it. */
 async function complete(project: string, stream: boolean): Promise<string> {
   const headers = { authorization: authorization(key, "bearer"), "openai-project": project };
-  const answer = await ask("/v1/chat/completions", { ...chat, stream }, headers);
-  const text = await answer.text();
-  expect(answer.status).toBe(200);
+  const response = await ask("/v1/chat/completions", { ...chat, stream }, headers);
+  const text = await response.text();
+  expect(response.status).toBe(200);
   if (stream) expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
   else expect(JSON.parse(text)).toMatchObject({ usage });
-  return answer.headers.get("x-sumtree-call-id")!;
+  return response.headers.get("x-sumtree-call-id")!;
 }
 
 type CallUsage = Record<string, Record<string, { requests: number }>>;
 
 async function callsOf(project: string): Promise<CallUsage> {
-  const answer = await ask("/trace/usage", { project_id: project, limit: 1_000_000 });
-  expect(answer.status).toBe(200);
-  return ((await answer.json()) as { call_usage: CallUsage }).call_usage;
+  const response = await ask("/trace/usage", { project_id: project, limit: 1_000_000 });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { call_usage: CallUsage }).call_usage;
 }
 
 async function probes(): Promise<number[]> {
   const paths = ["/healthz", "/readyz", "/metrics"];
   const headers = { authorization: authorization() };
-  const answers = await Promise.all(paths.map((path) => fetch(service.url + path, { headers })));
-  for (const answer of answers) await answer.arrayBuffer();
-  return answers.map((answer) => answer.status);
+  const responses = await Promise.all(paths.map((path) => fetch(service.url + path, { headers })));
+  for (const response of responses) await response.arrayBuffer();
+  return responses.map((response) => response.status);
 }
 
 describe("an unreachable store", () => {
@@ -123,9 +123,9 @@ describe("an unreachable store", () => {
   beforeAll(() => proxy.shut());
 
   it.each(requests)("%s returns 503 with Retry-After", async (path, body, headers) => {
-    const answer = await ask(path, body, headers);
-    await answer.arrayBuffer();
-    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    const response = await ask(path, body, headers);
+    await response.arrayBuffer();
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
   });
   it("does not prevent completions, streamed or not", async () => {
     ids.push(await complete("acme/relayed", false), await complete("acme/relayed", true));
@@ -136,9 +136,9 @@ describe("an unreachable store", () => {
   it("is used again once it is back, and receives the completions of the meantime", async () => {
     await proxy.open();
     for (const [path, body, headers] of requests) {
-      const answer = await ask(path, body, headers);
-      await answer.arrayBuffer();
-      expect([path, answer.status]).toEqual([path, 200]);
+      const response = await ask(path, body, headers);
+      await response.arrayBuffer();
+      expect([path, response.status]).toEqual([path, 200]);
     }
     await expect.poll(probes).toEqual([200, 200, 200]);
     await until(async () => Object.keys(await callsOf("acme/relayed")).length === ids.length);
@@ -152,7 +152,7 @@ describe(`a store that becomes unavailable and recovers, ${TURNS} times`, () => 
     const over = new AbortController();
     const stored = new Set<string>();
     const relayed: string[] = [];
-    let refused = 0;
+    let rejected = 0;
     const write = async (writer: number): Promise<void> => {
       for (let n = 0; !over.signal.aborted; n++) {
         const own = { project_id: "acme/back", id: `w${writer}-${n}` };
@@ -162,11 +162,11 @@ describe(`a store that becomes unavailable and recovers, ${TURNS} times`, () => 
           { mode: "end", req: { end: ended } },
         ];
         for (let status = 0; status !== 200;) {
-          const answer = await ask("/call/upsert_batch", { batch });
-          await answer.arrayBuffer();
-          ({ status } = answer);
+          const response = await ask("/call/upsert_batch", { batch });
+          await response.arrayBuffer();
+          ({ status } = response);
           expect([200, 503]).toContain(status);
-          if (status === 503) refused++;
+          if (status === 503) rejected++;
         }
         stored.add(own.id);
       }
@@ -182,8 +182,8 @@ describe(`a store that becomes unavailable and recovers, ${TURNS} times`, () => 
       const before = { stored: stored.size, relayed: relayed.length };
       await until(() => stored.size > before.stored + 40);
       await proxy.shut();
-      const away = { refused, relayed: relayed.length };
-      await until(() => refused > away.refused + 20 && relayed.length > away.relayed + 5);
+      const away = { refused: rejected, relayed: relayed.length };
+      await until(() => rejected > away.refused + 20 && relayed.length > away.relayed + 5);
       await proxy.open();
     }
     over.abort();

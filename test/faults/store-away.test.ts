@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { faultyEngine, type Fate } from "../helpers/faulty-engine.ts";
+import { faultyEngine, type StatementFate } from "../helpers/faulty-engine.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
-import { outcomeOf, traceMessages, type Message } from "../helpers/trace-messages.ts";
+import { storedStateOf, traceMessages, type Message } from "../helpers/trace-messages.ts";
 
 let store: TestEngine;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => store.close());
 interface Replica {
   readonly test: TestApp;
   /** Fates of the next statements, by number. */
-  fateOf: (statement: number) => Fate;
+  fateOf: (statement: number) => StatementFate;
   /** Statements since `fateOf` was set. */
   statements: number;
 }
@@ -57,7 +57,7 @@ describe("a store that fails at its nth statement", () => {
       for (const message of messages) await untilStored(replica, project, message);
       const { statements } = replica;
       replica.fateOf = () => "done";
-      return { statements, outcome: await outcomeOf(replica.test, project) };
+      return { statements, outcome: await storedStateOf(replica.test, project) };
     };
     const undisturbed = await sendAll(replicas[0]!, "acme/undisturbed", () => "done");
     expect(undisturbed.outcome.calls).toHaveLength(6);
@@ -69,7 +69,7 @@ describe("a store that fails at its nth statement", () => {
         const fault = next % 2 === 0 ? "refused" : "untold";
         const nth = Math.floor(next / 2) + 1;
         next += STEP;
-        const fateOf = (statement: number): Fate => (statement === nth ? fault : "done");
+        const fateOf = (statement: number): StatementFate => (statement === nth ? fault : "done");
         const { outcome } = await sendAll(replica, `acme/${fault}-${nth}`, fateOf);
         expect(outcome, `${fault}: statement ${nth}`).toEqual(undisturbed.outcome);
       }

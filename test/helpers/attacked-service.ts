@@ -7,7 +7,7 @@ import type { HostileBody } from "../models/hostile-bodies.ts";
 import { startMetered, type Metered } from "./service-process.ts";
 import { authorization, ROOT_KEY } from "./start-app.ts";
 
-export interface HostileAnswer {
+export interface HostileResponse {
   /** 0 for a connection that was closed while the body was being sent. */
   readonly status: number;
   readonly bytes: number;
@@ -16,7 +16,7 @@ export interface HostileAnswer {
 /** A service with two projects: one sends hostile bodies, and the other asks small things meanwhile. */
 export interface AttackedService {
   /** Sends it while the other project is served; the answer, and how often the other was served. */
-  attack(body: HostileBody): Promise<{ readonly answer: HostileAnswer; readonly served: number }>;
+  attack(body: HostileBody): Promise<{ readonly answer: HostileResponse; readonly served: number }>;
   meter(): Promise<Metered>;
   close(): Promise<void>;
 }
@@ -39,11 +39,11 @@ export async function startAttacked(main?: string): Promise<AttackedService> {
   /** A small message and a small question of the other project. */
   async function serveOther(): Promise<void> {
     const start = { project_id: "acme/other", op_name: "x", started_at: "2026-01-01T00:00:00Z" };
-    const asked: readonly (readonly [string, unknown])[] = [
+    const requests: readonly (readonly [string, unknown])[] = [
       ["/call/start", { start }],
       ["/trace/usage", { project_id: "acme/other", limit: 1 }],
     ];
-    for (const [path, body] of asked) {
+    for (const [path, body] of requests) {
       const answer = await fetch(service.url + path, { method: "POST", headers, body: JSON.stringify(body) });
       await answer.arrayBuffer();
       if (answer.status !== 200) throw new Error(`${path} of the other project: ${answer.status}`);
@@ -70,13 +70,13 @@ async function send(
   url: string,
   key: string,
   { path, headers, bytes, chunkBytes }: HostileBody,
-): Promise<HostileAnswer> {
+): Promise<HostileResponse> {
   const sent = request(url + path, {
     method: "POST",
     agent: false,
     headers: { authorization: authorization(key), "content-length": bytes.length, ...headers },
   });
-  const answered = new Promise<HostileAnswer>((resolve) => {
+  const responded = new Promise<HostileResponse>((resolve) => {
     sent.on("error", () => resolve({ status: 0, bytes: 0 }));
     sent.on("response", (response) => {
       let length = 0;
@@ -88,12 +88,12 @@ async function send(
     });
   });
   const over = new AbortController();
-  void answered.then(() => over.abort());
+  void responded.then(() => over.abort());
   for (let at = 0; at < bytes.length && !over.signal.aborted; at += chunkBytes) {
     if (sent.write(bytes.subarray(at, at + chunkBytes))) continue;
     await once(sent, "drain", { signal: over.signal }).catch(() => undefined);
   }
   if (over.signal.aborted) sent.destroy();
   else sent.end();
-  return answered;
+  return responded;
 }

@@ -4,7 +4,7 @@ import type { Engine } from "../../src/store/engine.ts";
 /** More turns of the event loop than a request on loopback needs. */
 const TURNS = 200;
 
-export interface HeldStatement {
+export interface BlockedStatement {
   /** The engine on which statements of that name wait. */
   readonly engine: Engine;
   /** How many have begun. */
@@ -14,21 +14,21 @@ export interface HeldStatement {
 }
 
 /** Holds the statements of a name back until they are released. */
-export function blockStatement(inner: Engine, name: string): HeldStatement {
+export function blockStatement(inner: Engine, name: string): BlockedStatement {
   const gate = Promise.withResolvers<void>();
-  const answers: Promise<unknown>[] = [];
+  const responses: Promise<unknown>[] = [];
   const rows: Engine["rows"] = (query, options) => {
     if (options.name !== name) return inner.rows(query, options);
-    const answer = gate.promise.then(() => inner.rows<never>(query, options));
-    answers.push(answer);
-    return answer;
+    const response = gate.promise.then(() => inner.rows<never>(query, options));
+    responses.push(response);
+    return response;
   };
   return {
     engine: { ...inner, rows },
-    count: () => answers.length,
+    count: () => responses.length,
     async release() {
       gate.resolve();
-      await Promise.all(answers);
+      await Promise.all(responses);
       for (let turn = 0; turn < TURNS; turn++) await nextTurn();
     },
   };

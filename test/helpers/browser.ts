@@ -38,7 +38,7 @@ export async function startPage(options: StartOptions = {}): Promise<TestPage> {
     executablePath: chromiumPath!,
     args: ["--no-sandbox", "--disable-dev-shm-usage"],
   });
-  const said: string[] = [];
+  const messages: string[] = [];
   return {
     ...test,
     url,
@@ -52,8 +52,8 @@ export async function startPage(options: StartOptions = {}): Promise<TestPage> {
       });
       opened.setDefaultTimeout(PATIENCE_MS);
       const page = await opened.newPage();
-      page.on("pageerror", (error) => said.push(error.message));
-      if (!noisy) page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
+      page.on("pageerror", (error) => messages.push(error.message));
+      if (!noisy) page.on("console", (message) => messages.push(`${message.type()}: ${message.text()}`));
       await page.goto(
         key === null ? `${url}/#${place}` : `${url}/#key=${key}&to=${encodeURIComponent(place)}`,
       );
@@ -62,7 +62,7 @@ export async function startPage(options: StartOptions = {}): Promise<TestPage> {
     async close() {
       await browser.close();
       await test.close();
-      expect(said).toEqual([]);
+      expect(messages).toEqual([]);
     },
   };
 }

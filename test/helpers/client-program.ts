@@ -32,6 +32,6 @@ export async function runProgram(
   child.stderr.on("data", (text: Buffer) => (output += text.toString()));
   const [exitCode] = (await once(child, "close")) as [number | null];
   rmSync(home, { recursive: true, force: true });
-  const [said = "", result] = output.split("\nRESULT ");
-  return { exitCode, output: said, result: result === undefined ? undefined : JSON.parse(result) };
+  const [printed = "", result] = output.split("\nRESULT ");
+  return { exitCode, output: printed, result: result === undefined ? undefined : JSON.parse(result) };
 }

@@ -32,13 +32,13 @@ export async function send(
   { key, method = "POST" }: { key?: string; method?: string } = {},
 ): Promise<Reply> {
   try {
-    const answer = await fetch(service.url + path, {
+    const response = await fetch(service.url + path, {
       method,
       headers: { authorization: authorization(key), "content-type": "application/json" },
       ...(method === "GET" || method === "DELETE" ? {} : { body: JSON.stringify(body) }),
     });
-    const text = await answer.text();
-    return { status: answer.status, text, json: text.startsWith("{") ? JSON.parse(text) : undefined };
+    const text = await response.text();
+    return { status: response.status, text, json: text.startsWith("{") ? JSON.parse(text) : undefined };
   } catch (error) {
     return { status: 0, text: String(error), json: undefined };
   }
@@ -53,7 +53,7 @@ export function complete(service: ServiceProcess, calls: readonly object[]): Pro
 const INSIST_MS = 90_000;
 
 /** Sends until it is acknowledged. */
-export async function insist(
+export async function retry(
   service: ServiceProcess,
   path: string,
   body: unknown,
@@ -68,7 +68,7 @@ export async function insist(
 
 /** Stores calls. */
 export async function store(service: ServiceProcess, calls: readonly object[]): Promise<void> {
-  await insist(service, "/v2/acme/app/calls/complete", { batch: calls });
+  await retry(service, "/v2/acme/app/calls/complete", { batch: calls });
 }
 
 /** The ids that `/trace/usage` tells of, with their tokens. */

@@ -10,17 +10,17 @@ import { Session } from "chdb";
 export interface Faults {
   /** How an answer ends whose query fails after its first byte. Default: as servers from 25.11 on do. */
   midStream?: "tagged" | "tagged-and-broken" | "broken";
-  /** Every request is answered by "a proxy" that cannot reach the server. */
+  /** Responds to every request like a proxy that cannot reach the server. */
   badGateway?: boolean;
-  /** Requests are taken and never answered. */
+  /** Accepts requests and never responds. */
   silent?: boolean;
   /** Result of `version()`. */
   version?: string;
-  /** Every statement is answered with this exception. */
+  /** Responds to every statement with this exception. */
   exception?: string;
 }
 
-export interface HttpFront {
+export interface FakeServer {
   readonly url: string;
   readonly faults: Faults;
   /** Queries that were stopped because their client had left. */
@@ -43,7 +43,7 @@ const statusByCode: Readonly<Record<string, number>> = { 60: 404, 62: 400, 159: 
  * or body, `param_*` in URL or form (the engine reads their text itself), settings in the URL, exceptions before and
  * after the first byte, limits of forms, gzip, `/ping`.
  */
-export async function startFakeServer(path: string): Promise<HttpFront> {
+export async function startFakeServer(path: string): Promise<FakeServer> {
   const faults: Faults = {};
   const seen = { cancelled: 0, longestUrl: 0 };
   const server = createServer({ maxHeaderSize: 16 * MAX_URI }, (request, response) => {

@@ -25,11 +25,11 @@ export async function storeVectors(test: Pick<TestApp, "post">): Promise<void> {
 }
 
 /** Asks what a vector asks and expects what it expects. */
-export async function askVector(test: Pick<TestApp, "post">, vector: Vector): Promise<void> {
-  const answer = await test.post("/feedback/stats", vector.request);
+export async function checkVector(test: Pick<TestApp, "post">, vector: Vector): Promise<void> {
+  const response = await test.post("/feedback/stats", vector.request);
   const { status, body, checks, loc } = vector.expect;
-  expect(answer.status, answer.text).toBe(status);
-  const actual = answer.json();
+  expect(response.status, response.text).toBe(status);
+  const actual = response.json();
   if (loc !== undefined) expect(actual.detail[0].loc.slice(0, loc.length)).toEqual(loc);
   if (body !== undefined) expectAlike(actual, body, "body");
   if (checks !== undefined) expectFacts(actual, checks);
@@ -61,11 +61,11 @@ interface Answer {
   readonly buckets: readonly { readonly count: number }[];
 }
 
-function expectFacts(answer: Answer, checks: Readonly<Record<string, number>>): void {
+function expectFacts(response: Answer, checks: Readonly<Record<string, number>>): void {
   const facts: Record<string, number> = {
-    granularity: answer.granularity,
-    bucket_count: answer.buckets.length,
-    sum_of_count: answer.buckets.reduce((sum, bucket) => sum + bucket.count, 0),
+    granularity: response.granularity,
+    bucket_count: response.buckets.length,
+    sum_of_count: response.buckets.reduce((sum, bucket) => sum + bucket.count, 0),
   };
   for (const [check, value] of Object.entries(checks)) {
     const fact = facts[check.replace(/_(min|max)$/, "")]!;

@@ -20,12 +20,12 @@ export const LATER: Migration = {
 `,
 };
 
-export class Cut extends Error {}
+export class Interruption extends Error {}
 
 /** Stops before a statement when `isLast` says so. */
-export function cutBefore(engine: Engine, isLast: () => boolean): Engine {
+export function interruptBefore(engine: Engine, isLast: () => boolean): Engine {
   return interceptStatements(engine, async (_name, run) => {
-    if (isLast()) throw new Cut();
+    if (isLast()) throw new Interruption();
     return await run();
   });
 }

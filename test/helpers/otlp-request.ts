@@ -49,8 +49,8 @@ export function encodeRequest(...batches: readonly Batch[]): Buffer {
 }
 
 /** `partial_success` of an answer; undefined on full success. */
-export function partialSuccess(answer: Buffer): { rejected: number; message: string } | undefined {
-  const { partialSuccess: partial } = fromBinary(ExportTraceServiceResponseSchema, answer);
+export function partialSuccess(response: Buffer): { rejected: number; message: string } | undefined {
+  const { partialSuccess: partial } = fromBinary(ExportTraceServiceResponseSchema, response);
   return partial === undefined
     ? undefined
     : { rejected: Number(partial.rejectedSpans), message: partial.errorMessage };

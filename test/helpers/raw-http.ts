@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The body as sent, without its transfer coding. */
@@ -14,14 +14,14 @@ export interface RawExchange {
   /** Bytes received so far. */
   readonly received: () => Buffer;
   /** Resolves when the answer is complete or the connection is over. */
-  readonly answer: Promise<RawAnswer>;
+  readonly answer: Promise<RawResponse>;
 }
 
 /** Sends exactly these bytes, and reads the answer without an HTTP library in between. */
 export function sendRaw(port: number, ...parts: readonly (string | Uint8Array)[]): RawExchange {
   const socket = connect({ port, host: "127.0.0.1" });
   let bytes: Buffer = Buffer.alloc(0);
-  const answer = new Promise<RawAnswer>((resolve) => {
+  const response = new Promise<RawResponse>((resolve) => {
     const look = (over: boolean): void => {
       const read = readResponse(bytes);
       if (read !== undefined && (read.complete || over)) {
@@ -39,7 +39,7 @@ export function sendRaw(port: number, ...parts: readonly (string | Uint8Array)[]
     socket.once("close", () => look(true));
   });
   for (const part of parts) socket.write(part);
-  return { socket, received: () => bytes, answer };
+  return { socket, received: () => bytes, answer: response };
 }
 
 /** The head of a request, with the lines given and an empty line at its end. */
@@ -47,7 +47,7 @@ export function head(...lines: readonly string[]): string {
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-function readResponse(bytes: Buffer): RawAnswer | undefined {
+function readResponse(bytes: Buffer): RawResponse | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
   const [first = "", ...lines] = bytes.toString("latin1", 0, end).split("\r\n");

@@ -13,8 +13,8 @@ export async function selectByQueries(
 ): Promise<string[][]> {
   const selected: string[][] = [];
   for (let from = 0; from < queries.length; from += PER_STATEMENT) {
-    const asked = queries.slice(from, from + PER_STATEMENT);
-    const conditions = asked.map((query) => {
+    const chunk = queries.slice(from, from + PER_STATEMENT);
+    const conditions = chunk.map((query) => {
       const compiled = compileQuery(query, { project });
       if (!compiled.ok) throw new Error(`${JSON.stringify(query)}: ${JSON.stringify(compiled.issues)}`);
       return sql`ifNull(${compiled.condition}, 0)`;
@@ -24,7 +24,7 @@ export async function selectByQueries(
           WHERE project_id = ${param("String", project)} ORDER BY id`,
       { name: "test_select" },
     );
-    for (const index of asked.keys()) {
+    for (const index of chunk.keys()) {
       selected.push(rows.filter((row) => row.found[index] === 1).map((row) => row.id));
     }
   }

@@ -6,14 +6,14 @@ export type Entries = Record<string, Record<string, number | null>>;
 
 /** Reads the summed usage and costs of the roots of traces. */
 export async function rootTotals(test: TestApp, project_id: string, filter: object = {}): Promise<Entries> {
-  const answer = await test.post("/trace/usage", {
+  const response = await test.post("/trace/usage", {
     project_id,
     filter: { ...filter, trace_roots_only: true },
     include_costs: true,
   });
-  expect(answer.status, answer.text).toBe(200);
+  expect(response.status, response.text).toBe(200);
   const total: Entries = {};
-  for (const perLlm of Object.values(answer.json().call_usage as Record<string, Entries>)) {
+  for (const perLlm of Object.values(response.json().call_usage as Record<string, Entries>)) {
     for (const [llm, entry] of Object.entries(perLlm)) add((total[llm] ??= {}), entry);
   }
   return total;
@@ -26,20 +26,20 @@ function add(total: Entries[string], entry: Entries[string]): void {
   }
 }
 
-export interface Answers {
+export interface ServedResponses {
   readonly project: string;
   readonly trace: string;
   readonly startedAt: string;
-  /** By model, what the provider said that one answer used, in its own words. */
+  /** Usage of each response by model, in the provider's format. */
   readonly answers: readonly Readonly<Record<string, object>>[];
 }
 
-/** The same answers as calls without any tracing: what they use and cost. */
-export async function sentByHand(
+/** Sends the same responses as plain calls; returns their usage and costs. */
+export async function sendAsCalls(
   test: TestApp,
-  { project, trace, startedAt, answers }: Answers,
+  { project, trace, startedAt, answers }: ServedResponses,
 ): Promise<Entries> {
-  const batch = answers.map((answer, number) => ({
+  const batch = answers.map((response, number) => ({
     id: `${trace}-${number}`,
     trace_id: trace,
     op_name: "ask",
@@ -50,7 +50,7 @@ export async function sentByHand(
     output: null,
     summary: {
       usage: Object.fromEntries(
-        Object.entries(answer).map(([model, usage]) => [model, { requests: 1, ...usage }]),
+        Object.entries(response).map(([model, usage]) => [model, { requests: 1, ...usage }]),
       ),
     },
   }));

@@ -98,17 +98,17 @@ export function spawnProcess(
 }
 
 async function listeningUrl(child: ServiceChild): Promise<string> {
-  let said = "";
-  child.stderr.on("data", (text: Buffer) => (said += text.toString()));
+  let printed = "";
+  child.stderr.on("data", (text: Buffer) => (printed += text.toString()));
   const lines = createInterface({ input: child.stdout });
-  const gone = once(child, "exit").then(() => Promise.reject(new Error(`the service ended: ${said}`)));
+  const gone = once(child, "exit").then(() => Promise.reject(new Error(`the service ended: ${printed}`)));
   const url = (async () => {
     for await (const line of lines) {
       const found = /Server listening at (http:\/\/[\d.:]+)/.exec(line)?.[1];
       if (found !== undefined) return found;
-      said += `${line}\n`;
+      printed += `${line}\n`;
     }
-    return Promise.reject(new Error(`the service said nothing: ${said}`));
+    return Promise.reject(new Error(`the service printed nothing: ${printed}`));
   })();
   const found = await Promise.race([url, gone]);
   gone.catch(() => undefined);

@@ -7,7 +7,7 @@ import type { Engine } from "../../src/store/engine.ts";
 import { readConfig, type Config } from "../../src/config.ts";
 import { watchResponses } from "./described-responses.ts";
 import { openProcessEngine, type TestEngine } from "./process-engine.ts";
-import { hasExternalStore, namedStoreSettings, openExternalStore } from "./external-store.ts";
+import { hasExternalStore, externalStoreSettings, openExternalStore } from "./external-store.ts";
 
 export type { TestEngine } from "./process-engine.ts";
 
@@ -32,10 +32,10 @@ export interface TestApp extends Omit<TestEngine, "dir"> {
   readonly app: App;
   readonly config: Config;
   /** POSTs JSON with the root key as Basic; `key` and `scheme` to be somebody else. */
-  post(url: string, body: unknown, as?: { key?: string; scheme?: "basic" | "bearer" }): Promise<Answer>;
+  post(url: string, body: unknown, as?: { key?: string; scheme?: "basic" | "bearer" }): Promise<TestResponse>;
 }
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
@@ -72,7 +72,7 @@ export async function startAppOn(engine: Engine, options: StartOptions = {}): Pr
     LOG_LEVEL: "silent",
     // tests share the event loop with the service, and the machine with each other
     MAX_EVENT_LOOP_DELAY_MS: "60000",
-    ...namedStoreSettings(ROOT_KEY),
+    ...externalStoreSettings(ROOT_KEY),
     ...options.settings,
   });
   const deps: Deps = {

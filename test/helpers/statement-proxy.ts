@@ -58,14 +58,14 @@ export async function startStatementProxy(target: string): Promise<StatementProx
     if (body === undefined) return;
     const { pathname, searchParams, search } = new URL(incoming.url!, server);
     const deliver = () => {
-      const answer = exchange({ server, agent, path: pathname + search, headers: incoming.headers, body });
-      const over = answer.then(
+      const response = exchange({ server, agent, path: pathname + search, headers: incoming.headers, body });
+      const over = response.then(
         () => undefined,
         () => undefined,
       );
       arrived.add(over);
       void over.then(() => arrived.delete(over));
-      return answer;
+      return response;
     };
     const text = `${searchParams.get("query") ?? ""}\n${body.toString("latin1")}`;
     const statement: Statement = {
@@ -84,10 +84,10 @@ export async function startStatementProxy(target: string): Promise<StatementProx
     if (fate === "cut") return void outgoing.destroy();
     if (fate === "slow") await pause(Math.random() * SLOW_MS);
     try {
-      const answer = await deliver();
+      const response = await deliver();
       if (fate === "lost") return void outgoing.destroy();
       if (fate === "twice") await deliver();
-      outgoing.writeHead(answer.status, answer.headers).end(answer.bytes);
+      outgoing.writeHead(response.status, response.headers).end(response.bytes);
     } catch {
       outgoing.destroy();
     }
@@ -140,6 +140,6 @@ async function exchange({ server, agent, path, headers, body }: Delivery) {
   });
   going.end(body);
   const [answer] = (await once(going, "response")) as [IncomingMessage];
-  const { "transfer-encoding": _again, connection: _own, ...told } = answer.headers;
-  return { status: answer.statusCode!, headers: told, bytes: await buffer(answer) };
+  const { "transfer-encoding": _again, connection: _own, ...returned } = answer.headers;
+  return { status: answer.statusCode!, headers: returned, bytes: await buffer(answer) };
 }

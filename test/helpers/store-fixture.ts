@@ -1,35 +1,35 @@
 import { authorization, ROOT_KEY } from "./start-app.ts";
 
-/** Something of every kind that a service stores, and questions to it, for stores that are opened by another version. */
+/** Data of every kind, and queries over it, to test stores opened by another version. */
 
-/** Sends a request to a service. Errors: whatever is not answered with 2xx. */
-export type Ask = (
+/** Sends a request to a service. Throws for statuses other than 2xx. */
+export type Send = (
   path: string,
   body: object | string,
   headers?: Readonly<Record<string, string>>,
 ) => Promise<Response>;
 
 /** Asks as the root key. */
-export function askOf(url: string): Ask {
+export function senderTo(url: string): Send {
   return async (path, body, headers) => {
-    const answer = await fetch(url + path, {
+    const response = await fetch(url + path, {
       method: "POST",
       headers: { authorization: authorization(ROOT_KEY), "content-type": "application/json", ...headers },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return answer;
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response;
   };
 }
 
-export interface Question {
+export interface FixtureQuery {
   readonly path: string;
   readonly body: object;
 }
 
 const HOUR = 3_600_000;
-export const KEPT = "acme/kept";
-const project_id = KEPT;
+export const FIXTURE_PROJECT = "acme/kept";
+const project_id = FIXTURE_PROJECT;
 const iso = (ms: number): string => new Date(ms).toISOString();
 const literal = ($literal: unknown) => ({ $literal });
 const field = ($getField: string) => ({ $getField });
@@ -89,7 +89,7 @@ function callOf(trace: number, place: number, at: number) {
 const all = calls();
 
 /** Every form of message: starts and ends apart, ends first, whole calls, renames, deletes; open calls, and an end without a start. */
-async function sendCalls(ask: Ask): Promise<void> {
+async function sendCalls(ask: Send): Promise<void> {
   const upsert = (batch: object[]) => ask("/call/upsert_batch", { batch });
   const starts = (of: typeof all) => upsert(of.map(({ start }) => ({ mode: "start", req: { start } })));
   const ends = (of: typeof all) => upsert(of.map(({ end }) => ({ mode: "end", req: { end } })));
@@ -106,7 +106,7 @@ async function sendCalls(ask: Ask): Promise<void> {
   await ask("/calls/delete", { project_id, call_ids: ["c-5-1", "c-9-0"] });
 }
 
-async function sendTheRest(ask: Ask): Promise<void> {
+async function sendTheRest(ask: Send): Promise<void> {
   const batch = all.slice(0, 40).map(({ id }, place) => ({
     project_id,
     id: `f-${place}`,
@@ -135,9 +135,9 @@ async function sendTheRest(ask: Ask): Promise<void> {
 }
 
 /** A dataset whose rows are a table, and an op with a file, of which there are two versions. */
-async function sendObjects(ask: Ask): Promise<void> {
-  const digestOf = async (answer: Promise<Response>): Promise<string> =>
-    ((await (await answer).json()) as { digest: string }).digest;
+async function sendObjects(ask: Send): Promise<void> {
+  const digestOf = async (response: Promise<Response>): Promise<string> =>
+    ((await (await response).json()) as { digest: string }).digest;
   const rows = Array.from({ length: 250 }, (_, n) => ({ n, text: `row ${n}` }));
   const table = await digestOf(ask("/table/create", { table: { project_id, rows } }));
   const dataset = { _type: "Dataset", rows: `weave:///acme/kept/table/${table}` };
@@ -155,7 +155,7 @@ async function sendObjects(ask: Ask): Promise<void> {
   }
 }
 
-export async function seedFixture(ask: Ask): Promise<void> {
+export async function seedFixture(ask: Send): Promise<void> {
   await sendCalls(ask);
   await sendTheRest(ask);
   await sendObjects(ask);
@@ -169,7 +169,7 @@ const january = during("started_at", Date.UTC(2026, 0, 1), Date.UTC(2026, 1, 1))
 const window = { start: "2026-01-01T00:00:00Z", end: "2026-06-01T00:00:00Z", timezone: "Europe/Berlin" };
 
 /** Queries over the project `KEPT`, whose responses are the same in every version. */
-export const QUESTIONS: readonly Question[] = [
+export const FIXTURE_QUERIES: readonly FixtureQuery[] = [
   ...[
     {},
     { filter: { trace_roots_only: true } },

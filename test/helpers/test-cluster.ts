@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { promisify } from "node:util";
-import { askServer, dropDatabases } from "./clickhouse-ask.ts";
+import { queryServer, dropDatabases } from "./clickhouse-query.ts";
 import { startProcess, type ServiceProcess } from "./service-process.ts";
 import { ROOT_KEY } from "./start-app.ts";
 import { until } from "./until.ts";
@@ -15,7 +15,7 @@ import { until } from "./until.ts";
 const { CLUSTER_URLS = "", CLUSTER_NAME = "sumtree", CLUSTER_FAULTS = "", CLUSTER_DEFINE = "" } = process.env;
 const servers = CLUSTER_URLS.split(",").filter((url) => url !== "");
 
-export const clusterOfTests = CLUSTER_NAME;
+export const testCluster = CLUSTER_NAME;
 export const replicaCount = servers.length;
 export const hasFaults = CLUSTER_FAULTS !== "";
 export const canDefine = CLUSTER_DEFINE !== "";
@@ -120,7 +120,7 @@ export async function openCluster(): Promise<TestCluster> {
     async heal() {
       for (const target of down) await cluster.fault("start", target);
       for (let replica = 1; replica <= replicaCount; replica++) {
-        await until(() => isWhole(replica, database), 150_000);
+        await until(() => isComplete(replica, database), 150_000);
       }
     },
     async close() {
@@ -133,7 +133,7 @@ export async function openCluster(): Promise<TestCluster> {
 }
 
 /** True if a replica responds, accepts writes, and has nothing left to fetch. */
-async function isWhole(replica: number, database: string): Promise<boolean> {
+async function isComplete(replica: number, database: string): Promise<boolean> {
   try {
     const text = await ask(
       replica,
@@ -147,5 +147,5 @@ async function isWhole(replica: number, database: string): Promise<boolean> {
 }
 
 function ask(replica: number, query: string, database: string): Promise<string> {
-  return askServer(servers[replica - 1]!, query, database);
+  return queryServer(servers[replica - 1]!, query, database);
 }

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export interface TlsFront {
+export interface TlsProxy {
   readonly url: string;
   /** The certificate, for NODE_EXTRA_CA_CERTS. */
   readonly certificatePath: string;
@@ -15,7 +15,7 @@ export interface TlsFront {
 }
 
 /** A TLS proxy in front of a server, as one stands in front of the service in production; its certificate is made here. */
-export async function startTlsProxy(target: string): Promise<TlsFront> {
+export async function startTlsProxy(target: string): Promise<TlsProxy> {
   const dir = mkdtempSync(join(tmpdir(), "sumtree-tls-"));
   const key = join(dir, "key.pem");
   const certificatePath = join(dir, "cert.pem");
@@ -30,9 +30,9 @@ export async function startTlsProxy(target: string): Promise<TlsFront> {
   );
   const server = createServer({ key: readFileSync(key), cert: readFileSync(certificatePath) }, (from, to) => {
     const { method = "GET", headers } = from;
-    const onward = request(target + from.url, { method, headers }, (answer) => {
-      to.writeHead(answer.statusCode!, answer.headers);
-      answer.pipe(to);
+    const onward = request(target + from.url, { method, headers }, (response) => {
+      to.writeHead(response.statusCode!, response.headers);
+      response.pipe(to);
     });
     from.pipe(onward);
   });

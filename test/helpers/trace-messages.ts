@@ -71,7 +71,7 @@ export function traceMessages(): Message[] {
 }
 
 /** Reads the stored calls of a project and their usage. */
-export async function outcomeOf(test: TestApp, project: string) {
+export async function storedStateOf(test: TestApp, project: string) {
   const calls = await test.engine.rows<Record<string, unknown>>(
     sql`SELECT * EXCEPT (project_id, deleted_at, fingerprint), deleted_at IS NOT NULL AS deleted FROM calls FINAL
         WHERE project_id = ${param("String", project)} ORDER BY id`,

@@ -172,13 +172,13 @@ async function act(kind: Kind, { id, actor, bad }: { id: string; actor: Actor; b
 /** Returns the expected entry of a request. */
 function expectedOf(kind: Kind, { id, actor, bad }: { id: string; actor: Actor; bad: boolean }) {
   const has = actor.scopes.includes(KINDS[kind]) || actor.scopes.includes("admin");
-  const refused = (status: number) => ({ status, outcome: "refused", projects: actor.projects });
-  if (!has) return refused(403);
+  const rejected = (status: number) => ({ status, outcome: "refused", projects: actor.projects });
+  if (!has) return rejected(403);
   if (kind === "key.revoke") {
-    if (bad || !covers(actor, id)) return refused(404);
+    if (bad || !covers(actor, id)) return rejected(404);
   } else {
-    if (bad) return refused(422);
-    if (!covers(actor, id)) return refused(403);
+    if (bad) return rejected(422);
+    if (!covers(actor, id)) return rejected(403);
   }
   const status = { "key.create": 201, "key.revoke": 204, "project.delete": 202 }[kind as string] ?? 200;
   return { status, outcome: "done", projects: [id] };

@@ -8,7 +8,7 @@ import { StorageError } from "../../src/store/storage-error.ts";
 import { hasExternalStore } from "../helpers/external-store.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
-import { startAppOn, startEngine, type Answer, type TestApp, type TestEngine } from "../helpers/start-app.ts";
+import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
 
 const RUNS = runs(5, 60);
 const T0 = Date.parse("2026-11-22T01:24:28.900Z");
@@ -48,7 +48,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const back = (): Promise<Answer> => test.post("/backups", undefined);
+const back = () => test.post("/backups", undefined);
 
 /** Everything below a path, in one text. */
 function contentOf(path: string): string {

@@ -39,14 +39,14 @@ interface Upload {
 function begin({ declared, sent }: { declared: number | "chunked"; sent: number }): Upload {
   const { port } = test.app.server.address() as AddressInfo;
   const socket = connect(port, "127.0.0.1");
-  const answer = { text: "" };
-  socket.on("error", () => undefined).on("data", (bytes) => (answer.text += bytes.toString()));
+  const response = { text: "" };
+  socket.on("error", () => undefined).on("data", (bytes) => (response.text += bytes.toString()));
   const length =
     declared === "chunked" ? "transfer-encoding: chunked" : `content-length: ${Math.max(declared, sent + 1)}`;
   const head = `POST /call/upsert_batch HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization(attacker)}\r\n${length}\r\n\r\n`;
   const body = " ".repeat(sent);
   socket.write(head + (declared === "chunked" ? `${sent.toString(16)}\r\n${body}\r\n` : body));
-  return { socket, answer };
+  return { socket, answer: response };
 }
 
 const upload = fc.record({
@@ -61,8 +61,8 @@ it("stalled uploads do not block others, and are rejected", { timeout: 120_000 }
       for (let n = 0; n < 5; n++) {
         const op_name = "x".repeat(9000);
         const start = { project_id: "acme/other", op_name, started_at: "2026-01-01T00:00:00Z" };
-        const answer = await test.post("/call/start", { start }, { key: other });
-        expect([n, answer.status]).toEqual([n, 200]);
+        const response = await test.post("/call/start", { start }, { key: other });
+        expect([n, response.status]).toEqual([n, 200]);
       }
       await until(async () => open.every(({ answer }) => answer.text.includes("\r\n\r\n")));
       const statuses = open.map(({ answer }) => answer.text.slice(9, 12));

@@ -13,14 +13,14 @@ const project_id = "acme/reading";
 async function query(
   body: object,
 ): Promise<{ truncated: unknown; calls: Record<string, unknown>[]; lines: string[] }> {
-  const answer = await test.post("/calls/stream_query", { project_id, ...body });
-  expect([answer.status, answer.headers["content-type"]]).toEqual([
+  const response = await test.post("/calls/stream_query", { project_id, ...body });
+  expect([response.status, response.headers["content-type"]]).toEqual([
     200,
     "application/x-ndjson; charset=utf-8",
   ]);
-  const lines = answer.text.split("\n").slice(0, -1);
+  const lines = response.text.split("\n").slice(0, -1);
   return {
-    truncated: answer.headers["x-truncated"],
+    truncated: response.headers["x-truncated"],
     calls: lines.map((line) => JSON.parse(line) as Record<string, unknown>),
     lines,
   };
@@ -29,8 +29,8 @@ async function query(
 async function send(project: string, ...calls: object[]): Promise<void> {
   const [entity, name] = project.split("/");
   const batch = calls.map((call) => ({ attributes: {}, inputs: {}, op_name: "op", ...call }));
-  const answer = await test.post(`/v2/${entity}/${name}/calls/complete`, { batch });
-  expect(answer.json()).toEqual({ rejected: [] });
+  const response = await test.post(`/v2/${entity}/${name}/calls/complete`, { batch });
+  expect(response.json()).toEqual({ rejected: [] });
 }
 
 const idsOf = (calls: readonly Record<string, unknown>[]) => calls.map((call) => call["id"]);
@@ -193,7 +193,7 @@ describe("POST /calls/stream_query", () => {
   });
 
   it("reports every issue", async () => {
-    const answer = await test.post("/calls/stream_query", {
+    const response = await test.post("/calls/stream_query", {
       project_id: project,
       query: { $expr: { $eq: [{ $getField: "inputz" }, { $literal: 1 }] } },
       sort_by: [
@@ -202,7 +202,7 @@ describe("POST /calls/stream_query", () => {
       ],
       limit: -1,
     });
-    expect(answer.status).toBe(422);
+    expect(response.status).toBe(422);
     const byQuery = await test.post("/calls/stream_query", {
       project_id: project,
       sort_by: [

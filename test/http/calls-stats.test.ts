@@ -41,7 +41,7 @@ const window = { project_id, start: "2026-01-01T00:00:00Z", end: "2026-01-01T03:
 
 describe("POST /calls/stats", () => {
   it("sums the metrics that the Weave SDKs request, each token once", async () => {
-    const answer = await test.post("/calls/stats", {
+    const response = await test.post("/calls/stats", {
       ...window,
       usage_metrics: [
         { metric: "input_tokens" },
@@ -55,8 +55,8 @@ describe("POST /calls/stats", () => {
         { metric: "error_count", aggregations: ["sum", "count_true", "count_false"] },
       ],
     });
-    expect(answer.status, answer.text).toBe(200);
-    const { usage_buckets, call_buckets, ...rest } = answer.json();
+    expect(response.status, response.text).toBe(200);
+    const { usage_buckets, call_buckets, ...rest } = response.json();
     expect(rest).toEqual({
       start: "2026-01-01T00:00:00.000Z",
       end: "2026-01-01T03:00:00.000Z",
@@ -138,13 +138,13 @@ describe("POST /calls/stats", () => {
   });
 
   it("accepts the SDK's names in a filter, and returns only requested metrics", async () => {
-    const answer = await test.post("/calls/stats", {
+    const response = await test.post("/calls/stats", {
       ...window,
       filter: { wb_user_ids: ["ann"] },
       call_metrics: [{ metric: "call_count" }],
       something_newer: true,
     });
-    expect(answer.json().usage_buckets).toEqual([]);
-    expect(answer.json().call_buckets.map((bucket: { count: number }) => bucket.count)).toEqual([0, 0, 1]);
+    expect(response.json().usage_buckets).toEqual([]);
+    expect(response.json().call_buckets.map((bucket: { count: number }) => bucket.count)).toEqual([0, 0, 1]);
   });
 });

@@ -31,13 +31,13 @@ async function say(
     feedback_type: "custom",
     payload,
   }));
-  const answer = await test.post("/feedback/batch/create", { batch });
-  expect([answer.status, answer.json().rejected]).toEqual([200, []]);
+  const response = await test.post("/feedback/batch/create", { batch });
+  expect([response.status, response.json().rejected]).toEqual([200, []]);
 }
 
 async function read(project_id: string, more: object = {}) {
-  const answer = await test.post("/calls/stream_query", { project_id, include_feedback: true, ...more });
-  return { ...answer, lines: answer.text.split("\n").slice(0, -1) };
+  const response = await test.post("/calls/stream_query", { project_id, include_feedback: true, ...more });
+  return { ...response, lines: response.text.split("\n").slice(0, -1) };
 }
 
 interface Read {
@@ -76,15 +76,15 @@ describe("calls with include_feedback", () => {
     const id = listed.find(({ payload }) => payload.gone)!.id;
     const query = { $expr: { $eq: [{ $getField: "id" }, { $literal: id }] } };
     await test.post("/feedback/purge", { project_id: project, query });
-    const answer = await read(project, { include_costs: true });
-    expect(saidOf(answer)).toEqual([
+    const response = await read(project, { include_costs: true });
+    expect(saidOf(response)).toEqual([
       ["a", [{ n: 1 }, { n: 3 }]],
       ["b", []],
       ["c", [{ n: 2 }]],
     ]);
-    const [first] = (JSON.parse(answer.lines[0]!) as Read).summary.weave.feedback!;
+    const [first] = (JSON.parse(response.lines[0]!) as Read).summary.weave.feedback!;
     expect(first).toEqual(listed.find(({ id }) => id === (first as { id?: string }).id));
-    expect((JSON.parse(answer.lines[2]!) as Read).summary.weave).toMatchObject({ x: 1, status: "running" });
+    expect((JSON.parse(response.lines[2]!) as Read).summary.weave).toMatchObject({ x: 1, status: "running" });
     expect(saidOf(await read(project, { include_feedback: false, filter: { call_ids: ["a"] } }))).toEqual([
       ["a", undefined],
     ]);

@@ -17,21 +17,21 @@ const perToken = (prompt: number, completion: number, more: object = {}) => ({
 });
 
 async function setPrices(project_id: string, costs: object): Promise<[string, string][]> {
-  const answer = await test.post("/cost/create", { project_id, costs });
-  expect(answer.status, answer.text).toBe(200);
-  return answer.json().ids;
+  const response = await test.post("/cost/create", { project_id, costs });
+  expect(response.status, response.text).toBe(200);
+  return response.json().ids;
 }
 
 async function listed(project_id: string, more: object = {}): Promise<Record<string, unknown>[]> {
-  const answer = await test.post("/cost/query", { project_id, ...more });
-  expect(answer.status, answer.text).toBe(200);
-  return answer.json().results;
+  const response = await test.post("/cost/query", { project_id, ...more });
+  expect(response.status, response.text).toBe(200);
+  return response.json().results;
 }
 
 async function issuesOf(url: string, body: unknown): Promise<[string, string][]> {
-  const answer = await test.post(url, body);
-  expect(answer.status, answer.text).toBe(422);
-  return answer
+  const response = await test.post(url, body);
+  expect(response.status, response.text).toBe(422);
+  return response
     .json()
     .detail.map((issue: { loc: string[]; type: string }) => [issue.loc.join("."), issue.type]);
 }
@@ -240,8 +240,8 @@ describe("POST /cost/purge", () => {
     const byName = { fields: ["llm_id"], sort_by: [{ field: "llm_id", direction: "asc" }] };
     const left = async () => (await listed(project_id, byName)).map((row) => row["llm_id"]);
     const purge = async ($expr: object) => {
-      const answer = await test.post("/cost/purge", { project_id, query: { $expr } });
-      expect([answer.status, answer.text]).toEqual([200, "{}"]);
+      const response = await test.post("/cost/purge", { project_id, query: { $expr } });
+      expect([response.status, response.text]).toEqual([200, "{}"]);
     };
     await purge({ $eq: [id, a] });
     expect(await left()).toEqual(["b", "c", "d", "e"]);

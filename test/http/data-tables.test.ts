@@ -14,8 +14,8 @@ const create = async (rows: unknown[], project = project_id) =>
     row_digests: string[];
   };
 const valsOf = async (digest: string) => {
-  const answer = await test.post("/table/query", { project_id, digest });
-  return (answer.json().rows as { val: unknown }[]).map(({ val }) => val);
+  const response = await test.post("/table/query", { project_id, digest });
+  return (response.json().rows as { val: unknown }[]).map(({ val }) => val);
 };
 const update = (base_digest: string, updates: unknown[], project = project_id) =>
   test.post("/table/update", { project_id: project, base_digest, updates });
@@ -25,7 +25,7 @@ const count = (digest: string, project = project_id) =>
 describe("an updated table", () => {
   it("is a new table, equal to one created with its rows", async () => {
     const base = await create([{ n: 1 }, { n: 2 }, { n: 3 }]);
-    const answer = await update(base.digest, [
+    const response = await update(base.digest, [
       { append: { row: { n: 4 } } },
       { insert: { index: 0, row: { n: 0 } } },
       { pop: { index: 2 } },
@@ -34,7 +34,7 @@ describe("an updated table", () => {
     const rows = [{ n: 0 }, { n: 1 }, { n: 3 }, { n: 4 }, "last"];
     const whole = await create(rows);
     const [zero, , , four, last] = whole.row_digests;
-    expect([answer.status, answer.json()]).toEqual([
+    expect([response.status, response.json()]).toEqual([
       200,
       { digest: whole.digest, updated_row_digests: [four, zero, base.row_digests[1], last] },
     ]);
@@ -71,8 +71,8 @@ describe("an updated table", () => {
     [[{ pop: { index: -1 } }], ["body", "updates", 0, "pop", "index"]],
   ])("with %j is rejected", async (updates, loc) => {
     const { digest } = await create([{ only: 1 }]);
-    const answer = await update(digest, updates);
-    expect([answer.status, answer.json().detail[0].loc]).toEqual([422, loc]);
+    const response = await update(digest, updates);
+    expect([response.status, response.json().detail[0].loc]).toEqual([422, loc]);
   });
 
   it("returns 404 if its base does not exist in the project", async () => {
@@ -89,8 +89,8 @@ describe("a table of stored rows", () => {
 
   it("is equal to a table created with the same rows", async () => {
     const parts = [await create([1, 2]), await create([3])];
-    const answer = await fromDigests(parts.flatMap((part) => part.row_digests));
-    expect(answer.json()).toEqual({ digest: (await create([1, 2, 3])).digest });
+    const response = await fromDigests(parts.flatMap((part) => part.row_digests));
+    expect(response.json()).toEqual({ digest: (await create([1, 2, 3])).digest });
     expect((await fromDigests([])).json()).toEqual({ digest: (await create([])).digest });
     const twice = [parts[1]!.row_digests[0]!, parts[1]!.row_digests[0]!];
     expect(await valsOf((await fromDigests(twice)).json().digest)).toEqual([3, 3]);

@@ -23,8 +23,8 @@ describe("a body with very many values", () => {
     ["/cost/create", `{"project_id":"${project_id}","costs":${dense}}`],
     ["/table/update", `{"project_id":"${project_id}","base_digest":"x","updates":${dense}}`],
   ])("is limited by its bytes where the event loop would parse it: %s", async (url, body) => {
-    const answer = await test.post(url, body);
-    expect([answer.status, answer.json()]).toEqual([
+    const response = await test.post(url, body);
+    expect([response.status, response.json()]).toEqual([
       413,
       { detail: expect.stringContaining("values and keys") },
     ]);

@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { Engine } from "../../src/store/engine.ts";
 import { startReferenceUpstream } from "../helpers/reference-upstream/server.ts";
-import { authorization, startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
+import { authorization, startApp, type TestResponse, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
 const RESERVE = 1_000_000_000;
@@ -45,7 +45,7 @@ const startOf = (bytes = 10) => ({
   attributes: {},
   inputs: { text: "z".repeat(bytes) },
 });
-const call = (bytes?: number): Promise<Answer> => test.post("/call/start", { start: startOf(bytes) });
+const call = (bytes?: number): Promise<TestResponse> => test.post("/call/start", { start: startOf(bytes) });
 const send = async (method: "GET" | "PUT" | "DELETE", url: string, payload?: object) => {
   const answer = await test.app.inject({
     method,
@@ -57,7 +57,7 @@ const send = async (method: "GET" | "PUT" | "DELETE", url: string, payload?: obj
 };
 const statusOf = async (answer: Promise<{ status: number }>): Promise<number> => (await answer).status;
 
-const ingest: Readonly<Record<string, () => Promise<Answer>>> = {
+const ingest: Readonly<Record<string, () => Promise<TestResponse>>> = {
   call: () => call(),
   "large batch": () =>
     test.post("/call/upsert_batch", {

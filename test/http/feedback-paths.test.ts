@@ -23,9 +23,9 @@ async function give(payload: object, more: object = {}): Promise<void> {
 
 async function paths(more: object = {}): Promise<Record<string, string>> {
   const window = { project_id, start: "2026-05-01T00:00:00Z", end: "2026-06-01T00:00:00Z" };
-  const answer = await test.post("/feedback/payload_schema", { ...window, ...more });
-  expect([answer.status, answer.headers["x-truncated"]]).toEqual([200, "false"]);
-  const found = answer.json().paths as { json_path: string; value_type: string }[];
+  const response = await test.post("/feedback/payload_schema", { ...window, ...more });
+  expect([response.status, response.headers["x-truncated"]]).toEqual([200, "false"]);
+  const found = response.json().paths as { json_path: string; value_type: string }[];
   expect(found.map((path) => path.json_path)).toEqual(found.map((path) => path.json_path).sort());
   return Object.fromEntries(found.map((path) => [path.json_path, path.value_type]));
 }

@@ -24,9 +24,9 @@ function ask(more: object) {
 }
 
 async function issues(more: object): Promise<unknown[]> {
-  const answer = await ask(more);
-  expect(answer.status, answer.text).toBe(422);
-  return answer.json().detail.map((issue: { loc: unknown[]; type: string }) => [issue.loc, issue.type]);
+  const response = await ask(more);
+  expect(response.status, response.text).toBe(422);
+  return response.json().detail.map((issue: { loc: unknown[]; type: string }) => [issue.loc, issue.type]);
 }
 
 describe("POST /feedback/stats rejects with 422", () => {
@@ -113,26 +113,26 @@ describe("POST /feedback/stats rejects with 422", () => {
       json_path: `p${index}`,
       percentiles: [1, 2, 3, 4, 5],
     }));
-    const answer = await ask({ start: "2016-06-01T00:00:00Z", granularity: 86_400, metrics });
-    expect([answer.status, answer.json().detail[0].loc]).toEqual([422, ["body", "metrics"]]);
-    expect(answer.json().detail[0].msg).toMatch(/larger granularity/);
+    const response = await ask({ start: "2016-06-01T00:00:00Z", granularity: 86_400, metrics });
+    expect([response.status, response.json().detail[0].loc]).toEqual([422, ["body", "metrics"]]);
+    expect(response.json().detail[0].msg).toMatch(/larger granularity/);
   });
 });
 
 describe("POST /feedback/stats accepts", () => {
   it("1 s over ten years with buckets of a round size that stay within 10,000", async () => {
-    const answer = await ask({ start: "2016-06-01T00:00:00Z", granularity: 1, metrics: [metric] });
-    const { granularity, buckets } = answer.json();
-    expect([answer.status, granularity, buckets.length]).toEqual([200, 12 * 3600, 7306]);
+    const response = await ask({ start: "2016-06-01T00:00:00Z", granularity: 1, metrics: [metric] });
+    const { granularity, buckets } = response.json();
+    expect([response.status, granularity, buckets.length]).toEqual([200, 12 * 3600, 7306]);
   });
 
   it("a window from the year 1 to the year 9999", async () => {
-    const answer = await ask({
+    const response = await ask({
       start: "0001-01-01T00:00:00",
       end: "9999-12-31T23:59:59.999999",
       metrics: [metric],
     });
-    const { start, end, granularity, buckets, window_stats } = answer.json();
+    const { start, end, granularity, buckets, window_stats } = response.json();
     expect([start, end]).toEqual(["0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"]);
     expect([granularity, buckets.length]).toEqual([366 * 86_400, 9979]);
     expect(window_stats.score.avg).toBe(0.5);
@@ -149,8 +149,8 @@ describe("POST /feedback/stats accepts", () => {
   });
 
   it("an empty window, with no buckets", async () => {
-    const answer = await ask({ end: window.start, metrics: [{ ...metric, aggregations: ["sum", "avg"] }] });
-    expect(answer.json()).toMatchObject({ buckets: [], window_stats: { score: { sum: 0, avg: null } } });
+    const response = await ask({ end: window.start, metrics: [{ ...metric, aggregations: ["sum", "avg"] }] });
+    expect(response.json()).toMatchObject({ buckets: [], window_stats: { score: { sum: 0, avg: null } } });
   });
 
   it("paths that look like SQL or prototypes, or are not printable", async () => {
@@ -174,8 +174,8 @@ describe("POST /feedback/stats accepts", () => {
     const body = JSON.stringify({ batch });
     expect((await test.post("/feedback/batch/create", body)).json().rejected).toEqual([]);
     const metrics = odd.map((key) => ({ json_path: `outer.${key}`, aggregations: ["sum", "count"] }));
-    const answer = await ask({ project_id: "acme/odd", metrics });
-    const stats = Object.values<{ sum: number; count: number }>(answer.json().window_stats);
+    const response = await ask({ project_id: "acme/odd", metrics });
+    const stats = Object.values<{ sum: number; count: number }>(response.json().window_stats);
     expect(stats).toEqual(odd.map((_key, index) => ({ sum: index + 1, count: 1 })));
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { askVector, storeVectors, vectors } from "../helpers/feedback-vectors.ts";
+import { checkVector, storeVectors, vectors } from "../helpers/feedback-vectors.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
@@ -11,6 +11,6 @@ afterAll(() => test.close());
 
 describe("POST /feedback/stats returns the expected response of every vector", () => {
   it.each(vectors.cases.map((vector) => [vector.name, vector] as const))("%s", (_name, vector) =>
-    askVector(test, vector),
+    checkVector(test, vector),
   );
 });

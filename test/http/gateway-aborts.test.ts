@@ -73,7 +73,7 @@ describe("a client that leaves a stream before its usage", () => {
     choices: [],
     usage: { prompt_tokens: 70, completion_tokens: 30, total_tokens: 100 },
   });
-  const answer = said(0, "Hello") + said(0, "", "stop");
+  const response = said(0, "Hello") + said(0, "", "stop");
   let projects = 0;
   let app: SecondApp;
   beforeEach(async () => {
@@ -87,7 +87,7 @@ describe("a client that leaves a stream before its usage", () => {
     const left = Promise.withResolvers<void>();
     test.upstream.fail({
       kind: "bytes",
-      chunks: [answer, left.promise, ...more],
+      chunks: [response, left.promise, ...more],
       headers: { "content-type": "text/event-stream" },
       ending: "hang",
     });
@@ -246,8 +246,8 @@ describe("a client that leaves while its request waits for a connection", () => 
 describe("a client that stays", () => {
   it("is never treated as disconnected, although its body was read long ago", async () => {
     test.upstream.fail({ kind: "silence", ms: 400 });
-    const answer = await post("/v1/chat/completions", `{${messages}}`).answer;
-    expect([answer.status, answer.complete]).toEqual([200, true]);
+    const response = await post("/v1/chat/completions", `{${messages}}`).answer;
+    expect([response.status, response.complete]).toEqual([200, true]);
     expect(await test.upstream.seen[0]!.left).toBe(false);
   });
 

@@ -54,7 +54,7 @@ interface Expected {
 let test: TestGateway;
 let app: SecondApp;
 let upstream: Server;
-const answers = new Map<string, Exchange>();
+const responses = new Map<string, Exchange>();
 beforeAll(async () => {
   test = await startGateway();
   upstream = createServer((request, response) => void answer(request, response));
@@ -71,7 +71,7 @@ afterAll(async () => {
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   for await (const _part of request);
-  const { headers, writes } = answers.get(String(request.headers["x-client-request-id"]))!;
+  const { headers, writes } = responses.get(String(request.headers["x-client-request-id"]))!;
   response.writeHead(200, headers);
   for (const write of writes)
     await new Promise<void>((resolve) => response.write(write, () => setImmediate(resolve)));
@@ -89,14 +89,14 @@ it(
         for (let run = worker; run < RUNS; run += AT_ONCE) {
           const id = `run-${run}`;
           const exchange = drawExchange(drawFrom(seededRandom(seed * 7919 + run)));
-          answers.set(id, exchange);
+          responses.set(id, exchange);
           calls.set(id, await relay(id, exchange));
         }
       }),
     );
     await until(async () => (await countRecorded()) >= RUNS);
     const recorded = await recordedCalls();
-    for (const [id, { expected, bytes }] of answers) {
+    for (const [id, { expected, bytes }] of responses) {
       expect(recorded.get(calls.get(id)!), `${id}: ${bytes.toString("latin1").slice(0, 3000)}`).toEqual(
         expected,
       );

@@ -62,13 +62,13 @@ describe("an upstream that fails before its response", () => {
       ] as const;
       await Promise.all(
         asked.map(async ([request, repeat]) => {
-          const answer = await ask(request);
-          expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([status, repeat]);
-          expect(await answer.json()).toEqual({
+          const response = await ask(request);
+          expect([response.status, response.headers.get("x-should-retry")]).toEqual([status, repeat]);
+          expect(await response.json()).toEqual({
             error: { message: expect.any(String), type: "upstream_error", param: null, code },
             detail: expect.any(String),
           });
-          expect(answer.headers.get("x-request-id")).toBeTruthy();
+          expect(response.headers.get("x-request-id")).toBeTruthy();
         }),
       );
       expect(test.upstream.seen).toHaveLength(asked.length);
@@ -110,8 +110,8 @@ describe("an upstream's own errors", () => {
   const detail = '{"detail":[{"loc":["body","n"],"msg":"too many","type":"less_than_equal"}]}';
   it("keep their status and detail, and have the format that SDKs read", async () => {
     test.upstream.fail({ kind: "answer", status: 422, body: detail });
-    const answer = await ask(CHAT);
-    expect([answer.status, await answer.text()]).toEqual([
+    const response = await ask(CHAT);
+    expect([response.status, await response.text()]).toEqual([
       422,
       `{"error":{"message":"n: too many","type":"invalid_request_error","param":"n","code":null},${detail.slice(1)}`,
     ]);
@@ -120,13 +120,13 @@ describe("an upstream's own errors", () => {
   it("of an edge server in HTML keep their status, as text in an envelope", async () => {
     const headers = { "content-type": "text/html", "x-should-retry": "false" };
     test.upstream.fail({ kind: "answer", status: 524, body: "<h1>A timeout occurred</h1>", headers });
-    const answer = await ask(POST_JOB);
-    expect([answer.status, answer.headers.get("x-should-retry"), await answer.json()]).toMatchObject([
+    const response = await ask(POST_JOB);
+    expect([response.status, response.headers.get("x-should-retry"), await response.json()]).toMatchObject([
       524,
       "false",
       { error: { message: "A timeout occurred" }, detail: "A timeout occurred" },
     ]);
-    expect(answer.headers.get("content-type")).toBe("application/json");
+    expect(response.headers.get("content-type")).toBe("application/json");
   });
 
   it("keep retry advice, rate limits and the request id", async () => {
@@ -138,21 +138,21 @@ describe("an upstream's own errors", () => {
       "x-request-id": "req_upstream",
     };
     test.upstream.fail({ kind: "answer", status: 429, body: '{"error":{"message":"slow down"}}', headers });
-    const answer = await ask(CHAT);
-    expect(Object.fromEntries(answer.headers)).toMatchObject(headers);
-    expect([answer.status, await answer.text()]).toEqual([429, '{"error":{"message":"slow down"}}']);
+    const response = await ask(CHAT);
+    expect(Object.fromEntries(response.headers)).toMatchObject(headers);
+    expect([response.status, await response.text()]).toEqual([429, '{"error":{"message":"slow down"}}']);
   });
 
   it("pass unchanged on unknown paths", async () => {
     test.upstream.fail({ kind: "answer", status: 409, body: detail });
-    const answer = await ask(["POST", "/training/runs:resolve", "{}"]);
-    expect([answer.status, await answer.text()]).toEqual([409, detail]);
+    const response = await ask(["POST", "/training/runs:resolve", "{}"]);
+    expect([response.status, await response.text()]).toEqual([409, detail]);
   });
 
   it("allow a retry of requests with an idempotency key", async () => {
     test.upstream.fail({ kind: "reset" });
-    const answer = await ask(["POST", "/training/runs/r1/forward", '{"request_id":"1"}']);
-    expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([502, null]);
+    const response = await ask(["POST", "/training/runs/r1/forward", '{"request_id":"1"}']);
+    expect([response.status, response.headers.get("x-should-retry")]).toEqual([502, null]);
   });
 
   it("are not retried: no request is sent twice", async () => {
@@ -177,8 +177,8 @@ describe("an upstream that responds before it has read the request", () => {
     try {
       const body = "x".repeat(20_000_000);
       for (const [method, path] of [POST_JOB, CHAT]) {
-        const answer = await ask([method, path, body], `${app.url}/v1`);
-        expect([answer.status, await answer.json()]).toMatchObject([413, { detail: "too much" }]);
+        const response = await ask([method, path, body], `${app.url}/v1`);
+        expect([response.status, await response.json()]).toMatchObject([413, { detail: "too much" }]);
       }
     } finally {
       await app.close();

@@ -45,13 +45,13 @@ it.each(MODEL_APIS.map(({ path }) => path))(
     await until(() => open.filter(({ seen }) => seen.text.startsWith("HTTP/1.1 503")).length >= 2);
     expect(open.some(({ seen }) => seen.text === "")).toBe(true);
 
-    const answer = await fetch(`${test.baseUrl}/chat/completions`, {
+    const response = await fetch(`${test.baseUrl}/chat/completions`, {
       method: "POST",
       headers: { authorization: authorization(keys["modest"], "bearer"), "content-type": "application/json" },
       body: JSON.stringify({ model: "forest-1", messages: [{ role: "user", content: "x".repeat(20_000) }] }),
     });
-    expect([path, answer.status]).toEqual([path, 200]);
-    await answer.arrayBuffer();
+    expect([path, response.status]).toEqual([path, 200]);
+    await response.arrayBuffer();
 
     for (const { socket } of open) socket.destroy();
     await until(() => open.every(({ seen }) => seen.isOver));

@@ -34,7 +34,7 @@ function piecesOf({ interim, body, cuts }: Script): Buffer[] {
 function serve(socket: Socket): void {
   sockets.add(socket.setNoDelay(true));
   let read = "";
-  const answer = async (): Promise<void> => {
+  const response = async (): Promise<void> => {
     for (const piece of piecesOf(script)) {
       socket.write(piece);
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -47,7 +47,7 @@ function serve(socket: Socket): void {
     const length = Number(/content-length: (\d+)/i.exec(read)?.[1] ?? 0);
     if (end === -1 || read.length < end + 4 + length) return;
     read = "";
-    void answer();
+    void response();
   });
 }
 
@@ -84,12 +84,12 @@ describe(`unsolicited interim responses (seed ${seed})`, () => {
   it("are ignored, for any chunks, and bodies stay unchanged", async () => {
     const property = fc.asyncProperty(scripts, async (one) => {
       script = one;
-      const answer = await fetch(`${app.url}/v1/files`, {
+      const response = await fetch(`${app.url}/v1/files`, {
         method: "POST",
         headers: { authorization: `Bearer ${ROOT_KEY}` },
         body: "x",
       });
-      expect([answer.status, await answer.text()]).toEqual([200, one.body]);
+      expect([response.status, await response.text()]).toEqual([200, one.body]);
     });
     await fc.assert(property, { seed, numRuns: RUNS });
   });

@@ -62,8 +62,8 @@ it("concurrent large completions are all counted, and one project's displace no 
 it("requests that cannot be recorded are rejected before they cost, and pending ones recorded once the store is available", async () => {
   const { complete, release, close } = await withSlowStore({ RECORDER_MAX_PENDING_CALLS: "2" });
   for (let n = 0; n < 2; n++) expect((await complete("acme/many", "Hi")).status).toBe(200);
-  const refused = await complete("acme/many", "Hi");
-  expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toMatchObject([
+  const rejected = await complete("acme/many", "Hi");
+  expect([rejected.status, rejected.headers.get("retry-after"), await rejected.json()]).toMatchObject([
     503,
     "5",
     { error: { code: "service_overloaded" } },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { splitAt } from "../helpers/random-splits.ts";
-import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import { runs } from "../helpers/runs.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startGateway, type TestGateway } from "../helpers/start-gateway.ts";
@@ -19,7 +19,7 @@ const USAGE = { prompt_tokens: 77, completion_tokens: 5, total_tokens: 82 };
 let projects = 0;
 
 interface Seen {
-  readonly answer: RawAnswer;
+  readonly answer: RawResponse;
   readonly outcome: unknown;
   readonly usage: unknown;
   readonly used: unknown;
@@ -37,14 +37,14 @@ async function ask(
   const body = JSON.stringify({ model: "m", stream: streams, messages: [{ role: "user", content: "hi" }] });
   const lines = [`POST /v1${path} HTTP/1.1`, "host: g", `authorization: Bearer ${ROOT_KEY}`];
   const more = [`openai-project: ${project}`, `content-length: ${Buffer.byteLength(body)}`];
-  const answer = await sendRaw(test.port, head(...lines, ...more), body).answer;
+  const response = await sendRaw(test.port, head(...lines, ...more), body).answer;
   const read = async (): Promise<string> =>
     (await test.post("/calls/stream_query", { project_id: project })).text;
   await until(async () => (await read()).includes('"ended_at":"2'));
   const call = JSON.parse(await read());
   const { outcome, usage } = call.attributes.sumtree;
   const content = call.output?.choices?.[0]?.message?.content;
-  return { answer, outcome, usage, used: Object.values(call.summary.usage)[0], content };
+  return { answer: response, outcome, usage, used: Object.values(call.summary.usage)[0], content };
 }
 
 describe("a JSON completion that calls itself an event stream", () => {
@@ -87,8 +87,8 @@ describe("a JSON completion that calls itself an event stream", () => {
     const body = '{"stream":true}';
     const lines = ["POST /v1/chat/completions HTTP/1.1", "host: g", `authorization: Bearer ${ROOT_KEY}`];
     const sent = sendRaw(test.port, head(...lines, `content-length: ${body.length}`), body);
-    const answer = await sent.answer;
-    expect([answer.complete, answer.body.toString()]).toEqual([true, completion("Fine.") + DONE]);
+    const response = await sent.answer;
+    expect([response.complete, response.body.toString()]).toEqual([true, completion("Fine.") + DONE]);
   });
 
   it("is aborted where the upstream aborts", async () => {
@@ -97,8 +97,8 @@ describe("a JSON completion that calls itself an event stream", () => {
     const body = '{"stream":true}';
     const lines = ["POST /v1/chat/completions HTTP/1.1", "host: g", `authorization: Bearer ${ROOT_KEY}`];
     const sent = sendRaw(test.port, head(...lines, `content-length: ${body.length}`), body);
-    const answer = await sent.answer;
-    expect([answer.complete, answer.body.toString()]).toEqual([false, half]);
+    const response = await sent.answer;
+    expect([response.complete, response.body.toString()]).toEqual([false, half]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bearer, startGateway, startSecondApp, type TestGateway } from "../helpers/start-gateway.ts";
-import type { Answer } from "../helpers/start-app.ts";
+import type { TestResponse } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
 const project = "acme/own-calls";
@@ -37,7 +37,7 @@ const startOf = (id: string) => ({ project_id: project, id, op_name: "mine", sta
 const endOf = (id: string) => ({ project_id: project, id, ended_at: later, summary: {}, output: null });
 const wholeOf = (id: string) => ({ ...startOf(id), ...endOf(id), trace_id: "mine" });
 
-type Post = (url: string, body: unknown) => Promise<Answer>;
+type Post = (url: string, body: unknown) => Promise<TestResponse>;
 
 /** Every message that could say something of a call with an id of the client's choice. */
 async function overwrite(id: string, post: Post = (url, body) => test.post(url, body)): Promise<void> {
@@ -49,8 +49,8 @@ async function overwrite(id: string, post: Post = (url, body) => test.post(url, 
     await post(`${path}/call/end`, { end: endOf(id) }),
   ];
   const loc = expect.arrayContaining(["id"]) as unknown;
-  for (const answer of alone)
-    expect([answer.status, answer.json()]).toEqual([422, { detail: [expect.objectContaining({ loc })] }]);
+  for (const response of alone)
+    expect([response.status, response.json()]).toEqual([422, { detail: [expect.objectContaining({ loc })] }]);
   const whole = await post(`${path}/calls/complete`, { batch: [wholeOf(id), wholeOf(`a-${id}`)] });
   expect(whole.json()).toMatchObject({ rejected: [{ index: 0 }] });
   const batch = [
@@ -78,13 +78,13 @@ describe("a call recorded by the gateway", () => {
     await overwrite(id);
     const other = await startSecondApp(test, {});
     await overwrite(id, async (url, body) => {
-      const answer = await fetch(other.url + url, {
+      const response = await fetch(other.url + url, {
         method: "POST",
         headers: { ...bearer, "content-type": "application/json" },
         body: JSON.stringify(body),
       });
-      const text = await answer.text();
-      return { status: answer.status, headers: {}, text, json: () => JSON.parse(text) as unknown };
+      const text = await response.text();
+      return { status: response.status, headers: {}, text, json: () => JSON.parse(text) as unknown };
     });
     await other.close();
     await response.text();

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
@@ -53,7 +53,7 @@ interface Sent {
   readonly body?: object | string | Uint8Array;
 }
 
-function ask(line: string, { key = "one", headers = [], body = "" }: Sent): Promise<RawAnswer> {
+function ask(line: string, { key = "one", headers = [], body = "" }: Sent): Promise<RawResponse> {
   const bytes =
     body instanceof Uint8Array ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
   const lines = [
@@ -135,7 +135,7 @@ describe("a body", () => {
   const MODELS = "POST /v1/preview/models";
   const JOBS = "POST /v1/preview/sft-training-jobs";
   const large = "x".repeat(5 * 1024 * 1024);
-  const refused: readonly (readonly [string, string, object | string])[] = [
+  const rejected: readonly (readonly [string, string, object | string])[] = [
     ["another project", MODELS, { ...model, project: "two" }],
     ["another entity", MODELS, { ...model, project: "one", entity: "other" }],
     ["a project with its entity", MODELS, { ...model, project: "other/one" }],
@@ -156,7 +156,7 @@ describe("a body", () => {
       `{"model":"m","padding":"${large}","model":"wandb-artifact:///other/two/a"}`,
     ],
   ];
-  it.each(refused)(
+  it.each(rejected)(
     "returns 422 if it names %s of another project, and sends nothing upstream",
     async (_what, line, body) => {
       expect([(await ask(line, { body })).status, seen]).toEqual([422, []]);

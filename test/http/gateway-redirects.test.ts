@@ -59,20 +59,20 @@ describe(`an upstream that redirects without end (seed ${seed})`, () => {
       const project = `acme/redirects-${projects++}`;
       let url = `${app.url}/v1${CHAT}`;
       let method = "POST";
-      let answer: Response;
+      let response: Response;
       let hops = 0;
       for (;;) {
         const headers = { ...bearer, "openai-project": project };
-        answer = await fetch(url, {
+        response = await fetch(url, {
           method,
           headers,
           redirect: "manual",
           body: method === "POST" ? BODY : null,
         });
-        const next = new URL(answer.headers.get("location") ?? "about:blank", url);
-        if (!next.href.startsWith(app.url) || answer.status >= 400) break;
+        const next = new URL(response.headers.get("location") ?? "about:blank", url);
+        if (!next.href.startsWith(app.url) || response.status >= 400) break;
         expect(++hops).toBeLessThan(4);
-        if (![307, 308].includes(answer.status)) method = "GET";
+        if (![307, 308].includes(response.status)) method = "GET";
         url = next.href;
       }
       await app.close();
@@ -81,9 +81,9 @@ describe(`an upstream that redirects without end (seed ${seed})`, () => {
       const isEndless =
         path === CHAT ? comesBack || form.startsWith("https") : path === `${CHAT}/` && comesBack;
       if (isEndless) {
-        expect(answer.status).toBe(502);
-        expect(answer.headers.get("x-should-retry")).toBe("false");
-        const text = await answer.text();
+        expect(response.status).toBe(502);
+        expect(response.headers.get("x-should-retry")).toBe("false");
+        const text = await response.text();
         expect(text).toContain("upstream_invalid");
         expect(text).toContain("TRAINING_UPSTREAM_URL");
         if (form.startsWith("https")) expect(text).toContain(locationOf(form, ""));

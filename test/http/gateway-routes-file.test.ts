@@ -22,12 +22,12 @@ let failing = false;
 
 /** A server that tells its name and lists two pages of models. */
 async function upstream(name: string, api: "openai" | "anthropic", ids: readonly string[]): Promise<string> {
-  const server = createServer((asked, answer) => {
+  const server = createServer((asked, response) => {
     const url = asked.url!;
     seen.push({ name, url, headers: asked.headers });
-    answer.setHeader("content-type", "application/json");
+    response.setHeader("content-type", "application/json");
     if (asked.method === "GET" && url.startsWith("/v1/models") && failing && name === "other") {
-      answer.writeHead(500).end("{}");
+      response.writeHead(500).end("{}");
       return;
     }
     const after = new URL(url, "http://x").searchParams.get("after_id");
@@ -37,12 +37,12 @@ async function upstream(name: string, api: "openai" | "anthropic", ids: readonly
         ? { id, object: "model", created: 1_700_000_000, owned_by: name }
         : { type: "model", id, display_name: id.toUpperCase(), created_at: "2026-01-01T00:00:00Z" };
     if (url.startsWith("/v1/models") && api === "anthropic")
-      answer.end(JSON.stringify({ data: page.map(shown), has_more: after === null, last_id: page.at(-1) }));
+      response.end(JSON.stringify({ data: page.map(shown), has_more: after === null, last_id: page.at(-1) }));
     else if (url.startsWith("/v1/models"))
-      answer.end(JSON.stringify({ object: "list", data: ids.map(shown) }));
+      response.end(JSON.stringify({ object: "list", data: ids.map(shown) }));
     else {
       asked.resume();
-      asked.on("end", () => answer.end(JSON.stringify({ id: "x", by: name })));
+      asked.on("end", () => response.end(JSON.stringify({ id: "x", by: name })));
     }
   });
   servers.push(server);
@@ -126,8 +126,8 @@ describe("GATEWAY_ROUTES_FILE", () => {
   ])("%s is routed by path and model", async (path, body, name) => {
     for (const project of [undefined, "acme/routes"]) {
       const headers = project === undefined ? {} : { "x-sumtree-project": project };
-      const answer = await ask(path, { body, headers });
-      expect([answer.status, answer.json["by"]]).toEqual([200, name]);
+      const response = await ask(path, { body, headers });
+      expect([response.status, response.json["by"]]).toEqual([200, name]);
     }
   });
 

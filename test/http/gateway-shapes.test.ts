@@ -9,7 +9,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { param, sql } from "../../src/query/sql.ts";
 import { splitAt } from "../helpers/random-splits.ts";
-import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
@@ -37,7 +37,7 @@ async function complete(
   bytes: Uint8Array,
   headers: Readonly<Record<string, string>>,
   { cuts = [], ending = "end" }: { cuts?: readonly number[]; ending?: "end" | "reset" } = {},
-): Promise<{ answer: RawAnswer; recorded: Recorded }> {
+): Promise<{ answer: RawResponse; recorded: Recorded }> {
   const project = `acme/shapes-${projects++}`;
   const chunks = splitAt(Buffer.from(bytes), cuts).filter((chunk) => chunk.length > 0);
   test.upstream.fail({ kind: "bytes", chunks: [...chunks, 5], headers, ending });
@@ -48,8 +48,8 @@ async function complete(
     head("POST /v1/chat/completions HTTP/1.1", ...lines, `content-length: ${body.length}`),
     body,
   );
-  const answer = await exchange.answer;
-  return { answer, recorded: await recordedIn(project) };
+  const response = await exchange.answer;
+  return { answer: response, recorded: await recordedIn(project) };
 }
 
 async function recordedIn(project: string): Promise<Recorded> {
@@ -201,8 +201,8 @@ describe("a response without usage", () => {
   ])("is recorded as an error without usage: %s", async (_what, status, body, headers) => {
     const project = `acme/nothing-${projects++}`;
     test.upstream.fail({ kind: "answer", status, body, headers });
-    const answer = await post(project);
-    expect([answer.status, await answer.text()]).toEqual([status, body]);
+    const response = await post(project);
+    expect([response.status, await response.text()]).toEqual([status, body]);
     expect(await recordedIn(project)).toMatchObject({
       usage: {},
       marks: { outcome: "error", usage: "none" },
@@ -230,8 +230,8 @@ describe("a response without usage", () => {
     const project = `acme/nothing-${projects++}`;
     const headers = { location: "https://elsewhere.example/v1/chat/completions" };
     test.upstream.fail({ kind: "answer", status: 307, body: "<h1>moved</h1>", headers });
-    const answer = await post(project);
-    expect([answer.status, answer.headers.get("location")]).toEqual([307, headers.location]);
+    const response = await post(project);
+    expect([response.status, response.headers.get("location")]).toEqual([307, headers.location]);
     expect(await recordedIn(project)).toMatchObject({
       usage: {},
       marks: { outcome: "error", usage: "none", status: 307 },
@@ -306,9 +306,9 @@ describe("the name of a project", () => {
   it.each(["a/b/c", "proj_1", "/x", "x/", "a b/c"])(
     "that is invalid passes without recording: %s",
     async (name) => {
-      const answer = await post(name);
-      expect([answer.status, answer.headers.get("x-sumtree-call-id")]).toEqual([200, null]);
-      expect(answer.headers.get("x-sumtree-recorded")).toBe("no; reason=not_a_project");
+      const response = await post(name);
+      expect([response.status, response.headers.get("x-sumtree-call-id")]).toEqual([200, null]);
+      expect(response.headers.get("x-sumtree-recorded")).toBe("no; reason=not_a_project");
       expect(test.upstream.seen[0]!.headers["openai-project"]).toBe(name);
     },
   );
@@ -316,8 +316,8 @@ describe("the name of a project", () => {
   it("in UTF-8 is decoded, and relayed unchanged", async () => {
     const name = "acme/größe-🌲";
     const bytes = Buffer.from(name).toString("latin1");
-    const answer = await post(bytes);
-    expect(answer.headers.get("x-sumtree-call-id")).toEqual(expect.any(String));
+    const response = await post(bytes);
+    expect(response.headers.get("x-sumtree-call-id")).toEqual(expect.any(String));
     expect((await recordedIn(name)).marks["outcome"]).toBe("finished");
     expect(test.upstream.seen[0]!.headers["openai-project"]).toBe(bytes);
   });

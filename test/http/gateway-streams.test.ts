@@ -92,9 +92,9 @@ describe("a stream", () => {
         async (events, cuts, recorded) => {
           const bytes = Buffer.from(events.join("") + DONE);
           play(splitAt(bytes, cuts).filter((part) => part.length > 0));
-          const answer = await stream(...(recorded ? [RECORDED] : [])).answer;
-          expect([answer.status, answer.complete]).toEqual([200, true]);
-          expect(answer.body.toString()).toBe(bytes.toString());
+          const response = await stream(...(recorded ? [RECORDED] : [])).answer;
+          expect([response.status, response.complete]).toEqual([200, true]);
+          expect(response.body.toString()).toBe(bytes.toString());
         },
       ),
       { seed: chosenSeed(), numRuns: runs(20, 500) },
@@ -136,8 +136,8 @@ describe("a stream", () => {
 
   it("ends properly if the end marker lacks its blank line", async () => {
     play([chunk("a"), "data: [DONE]\n"]);
-    const answer = await stream().answer;
-    expect([answer.complete, answer.body.toString()]).toEqual([true, `${chunk("a")}data: [DONE]\n`]);
+    const response = await stream().answer;
+    expect([response.complete, response.body.toString()]).toEqual([true, `${chunk("a")}data: [DONE]\n`]);
   });
 
   it("of another protocol passes unchanged, without an end marker", async () => {
@@ -210,8 +210,8 @@ describe("keep-alive comments", () => {
   it("are sent only between events, while the upstream is silent", async () => {
     const [first, second] = [chunk("a"), chunk("b")];
     play([first, 500, second.slice(0, 20), 500, second.slice(20), DONE]);
-    const answer = await streamFrom(app.port).answer;
-    const text = answer.body.toString();
+    const response = await streamFrom(app.port).answer;
+    const text = response.body.toString();
     expect(text.replaceAll(": keep-alive\n\n", "")).toBe(first + second + DONE);
     expect(text.split("\n\n").filter((part) => part === ": keep-alive").length).toBeGreaterThanOrEqual(3);
   });
@@ -235,9 +235,9 @@ describe("a stream that the upstream aborts", () => {
     ["before its first event", [20], "reset"],
   ] as const)("%s ends with an error event and a broken transfer", async (_how, chunks, ending) => {
     play(chunks, ending);
-    const answer = await stream(RECORDED).answer;
-    const text = answer.body.toString();
-    expect([answer.status, answer.complete]).toEqual([200, false]);
+    const response = await stream(RECORDED).answer;
+    const text = response.body.toString();
+    expect([response.status, response.complete]).toEqual([200, false]);
     expect(text.replace(frame, "")).toBe(chunks.includes(chunk("a") as never) ? chunk("a") : "");
     expect(JSON.parse(frame.exec(text)![1]!)).toEqual({
       error: {
@@ -272,8 +272,8 @@ describe("usage that the client did not request", () => {
     for (const cuts of [[], [5], [200, 210, 300], [400]]) {
       const bytes = Buffer.from(filters + withNull + usageChunk + DONE);
       play(splitAt(bytes, cuts));
-      const answer = await stream(RECORDED).answer;
-      expect(answer.body.toString()).toBe(filters + withNull + DONE);
+      const response = await stream(RECORDED).answer;
+      expect(response.body.toString()).toBe(filters + withNull + DONE);
     }
     expect(test.upstream.seen[0]!.body.toString()).toBe(
       '{"stream_options":{"include_usage":true},"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}',

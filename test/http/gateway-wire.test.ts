@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startGateway, type TestGateway } from "../helpers/start-gateway.ts";
 
@@ -19,13 +19,13 @@ function send(
   requestLine: string,
   headers: readonly string[],
   body?: string | Uint8Array,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const length = body === undefined ? [] : [`content-length: ${Buffer.byteLength(body)}`];
   const lines = [`${requestLine} HTTP/1.1`, "host: gateway", AUTHORIZATION, ...headers, ...length];
   return sendRaw(test.port, head(...lines), ...(body === undefined ? [] : [body])).answer;
 }
 
-const json = (answer: RawAnswer): unknown => JSON.parse(answer.body.toString()) as unknown;
+const json = (answer: RawResponse): unknown => JSON.parse(answer.body.toString()) as unknown;
 
 async function createModel(): Promise<string> {
   const body = JSON.stringify({ project: "p", name: randomBytes(4).toString("hex"), base_model: "b" });

@@ -35,7 +35,7 @@ async function stored(id: string) {
 
 describe("POST /call/upsert_batch", () => {
   it("rejects an invalid item and stores the others", async () => {
-    const answer = await test.post("/call/upsert_batch", {
+    const response = await test.post("/call/upsert_batch", {
       batch: [
         { mode: "start", req: { start: start("good") } },
         { mode: "start", req: { start: start("bad", { started_at: "yesterday" }) } },
@@ -43,9 +43,9 @@ describe("POST /call/upsert_batch", () => {
         17,
       ],
     });
-    expect(answer.status).toBe(200);
-    expect(answer.json().rejected.map((one: { index: number }) => one.index)).toEqual([1, 3]);
-    expect(answer.json().res[1].error[0]).toMatchObject({
+    expect(response.status).toBe(200);
+    expect(response.json().rejected.map((one: { index: number }) => one.index)).toEqual([1, 3]);
+    expect(response.json().res[1].error[0]).toMatchObject({
       loc: ["body", "batch", 1, "req", "start", "started_at"],
       type: "datetime_parsing",
     });
@@ -55,9 +55,9 @@ describe("POST /call/upsert_batch", () => {
   it.each(["1899-12-31T23:59:59.999999Z", "2255-01-01T00:00:00Z"])(
     "names the supported years for a start at %s",
     async (started_at) => {
-      const answer = await test.post("/call/start", { start: start("far", { started_at }) });
-      expect(answer.status).toBe(422);
-      expect(answer.json().detail[0].msg).toBe(
+      const response = await test.post("/call/start", { start: start("far", { started_at }) });
+      expect(response.status).toBe(422);
+      expect(response.json().detail[0].msg).toBe(
         "Input should be an ISO 8601 instant of the years 1900 to 2254",
       );
     },
@@ -81,12 +81,12 @@ describe("POST /call/upsert_batch", () => {
     const [long, deep] = ["long", "deep"].map((id) =>
       JSON.stringify({ mode: "start", req: { start: start(id) } }),
     );
-    const answer = await test.post(
+    const response = await test.post(
       "/call/upsert_batch",
       `{"batch":[${deep!.replace('"inputs":{}', `"inputs":${inputs}`)},${long!.replace('"inputs":{}', '"inputs":{"n":9223372036854775807}')}]}`,
     );
-    expect(answer.status).toBe(200);
-    expect(answer.json().rejected.map((one: { index: number }) => one.index)).toEqual([0]);
+    expect(response.status).toBe(200);
+    expect(response.json().rejected.map((one: { index: number }) => one.index)).toEqual([0]);
     expect(await stored("long")).toMatchObject([{ inputs: '{"n":9223372036854775807}' }]);
   });
 
@@ -114,8 +114,8 @@ describe("POST /call/upsert_batch", () => {
   });
 
   it("rejects a body that is not a batch, with every issue", async () => {
-    const answer = await test.post("/call/upsert_batch", { batch: 5 });
-    expect([answer.status, answer.json().detail]).toEqual([
+    const response = await test.post("/call/upsert_batch", { batch: 5 });
+    expect([response.status, response.json().detail]).toEqual([
       422,
       [{ loc: ["body", "batch"], msg: expect.any(String), type: "list_type" }],
     ]);

@@ -133,7 +133,7 @@ class Lives {
   async make(step: Extract<Step, { kind: "make" }>): Promise<void> {
     const maker = this.pick(step.by);
     const endsAtMs = step.days === null ? null : nowMs + step.days * DAY_MS;
-    const answer = await processes[step.at]!.post(
+    const response = await processes[step.at]!.post(
       "/api-keys",
       {
         name: "k",
@@ -144,9 +144,9 @@ class Lives {
       { key: maker?.text ?? ROOT_KEY },
     );
     const latestMs = Math.min(nowMs + MAX_DAYS * DAY_MS, maker === undefined ? Infinity : endOf(maker));
-    expect([step, answer.status]).toEqual([step, this.statusOf(step, { maker, endsAtMs, latestMs })]);
-    if (answer.status !== 201) return;
-    const { id, key: text, created_by, expires_at } = answer.json();
+    expect([step, response.status]).toEqual([step, this.statusOf(step, { maker, endsAtMs, latestMs })]);
+    if (response.status !== 201) return;
+    const { id, key: text, created_by, expires_at } = response.json();
     const ends = endsAtMs ?? latestMs;
     expect([created_by, expires_at]).toEqual([maker?.id ?? "root", new Date(ends).toISOString()]);
     const { admin, projects } = step;

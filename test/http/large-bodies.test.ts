@@ -94,9 +94,9 @@ it("is stored with every digit and character of its payload", async () => {
   const call = { ...end, trace_id: "t", op_name: "o", ended_at: "2026-01-01T00:00:01Z" };
   const text = JSON.stringify({ batch: [call] }).replace('"12345678901234567"', "12345678901234567");
   const [status] = await answerTo("/v2/acme/large/calls/complete", text);
-  const answer = await test.post("/call/read", { project_id: "acme/large", id: "stored" });
-  expect([status, answer.text.includes("12345678901234567,")]).toEqual([200, true]);
-  expect((answer.json() as { call: { output: typeof output } }).call.output['"\\']).toBe(PADDING);
+  const response = await test.post("/call/read", { project_id: "acme/large", id: "stored" });
+  expect([status, response.text.includes("12345678901234567,")]).toEqual([200, true]);
+  expect((response.json() as { call: { output: typeof output } }).call.output['"\\']).toBe(PADDING);
 });
 
 /** A forest of calls without traces, in any order: the parent of each is one of those before it, or none. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateKey } from "../../src/http/auth/api-key.ts";
 import { createKeyStore } from "../../src/http/auth/key-store.ts";
-import { blockStatement, type HeldStatement } from "../helpers/blocked-statement.ts";
+import { blockStatement, type BlockedStatement } from "../helpers/blocked-statement.ts";
 import { head, sendRaw, type RawExchange } from "../helpers/raw-http.ts";
 import { startGateway, startSecondApp, type SecondApp, type TestGateway } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
@@ -9,7 +9,7 @@ import { until } from "../helpers/until.ts";
 let test: TestGateway;
 let app: SecondApp;
 const { id, text: key, secretHash } = generateKey();
-let held: HeldStatement;
+let held: BlockedStatement;
 
 beforeAll(async () => {
   test = await startGateway();

@@ -24,9 +24,9 @@ describe("a request with many issues", () => {
     await fc.assert(
       fc.asyncProperty(counts, async (count) => {
         const call_ids = Array.from({ length: count }, () => 1);
-        const answer = await test.post("/calls/usage", { project_id: "a/b", call_ids });
-        const { detail } = answer.json() as { detail: readonly Issue[] };
-        expect([answer.status, detail.length]).toEqual([422, Math.min(count, MOST)]);
+        const response = await test.post("/calls/usage", { project_id: "a/b", call_ids });
+        const { detail } = response.json() as { detail: readonly Issue[] };
+        expect([response.status, detail.length]).toEqual([422, Math.min(count, MOST)]);
         const more = count > MOST ? [{ loc: ["body"], msg: `${count - MOST + 1} more issues` }] : [];
         expect(detail.filter(({ type }) => type === "too_many_issues")).toMatchObject(more);
       }),
@@ -39,7 +39,7 @@ describe("a request with many issues", () => {
     async (url) => {
       const count = 2000;
       const sent = gzipSync(JSON.stringify({ batch: Array.from({ length: count }, () => ({})) }));
-      const answer = await test.app.inject({
+      const response = await test.app.inject({
         method: "POST",
         url,
         headers: {
@@ -50,12 +50,12 @@ describe("a request with many issues", () => {
         payload: sent,
       });
       type Rejected = { readonly index: number; readonly detail: string | readonly Issue[] };
-      const { rejected } = answer.json<{ rejected: readonly Rejected[] }>();
+      const { rejected } = response.json<{ rejected: readonly Rejected[] }>();
       expect(rejected.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, at) => at));
       const described = rejected.flatMap(({ detail }) => (typeof detail === "string" ? [] : detail));
       expect(described.length).toBeGreaterThanOrEqual(MOST);
       expect(described.length).toBeLessThan(MOST + 20);
-      expect(answer.rawPayload.length).toBeLessThan(150 * count);
+      expect(response.rawPayload.length).toBeLessThan(150 * count);
     },
   );
 });

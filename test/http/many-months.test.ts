@@ -91,9 +91,9 @@ describe("a batch of calls of many months", () => {
             };
             return { mode: "start", req: { start } };
           });
-          const answer = await test.post("/call/upsert_batch", { batch });
-          expect(answer.status).toBe(200);
-          const { res } = answer.json() as { res: readonly { trace_id?: string }[] };
+          const response = await test.post("/call/upsert_batch", { batch });
+          expect(response.status).toBe(200);
+          const { res } = response.json() as { res: readonly { trace_id?: string }[] };
           messages.forEach(({ of, kind }, at) => {
             if (kind === "start") expect(res[at]!.trace_id).toBe(traceOf(of));
           });

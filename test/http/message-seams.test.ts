@@ -13,9 +13,9 @@ function newProject() {
   const project_id = `acme/seams-${++projects}`;
   const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, "0")}Z`;
   const send = async (url: string, body: unknown) => {
-    const answer = await test.post(url, body);
-    expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
-    return answer.json();
+    const response = await test.post(url, body);
+    expect([response.status, response.text]).toEqual([200, expect.any(String)]);
+    return response.json();
   };
   const start = (id: string, more: object = {}) => ({
     project_id,
@@ -82,15 +82,15 @@ describe("the project of a path", () => {
 
   it("rejects an item that names another", async () => {
     const p = newProject();
-    const answer = await test.post(`/v2/${p.project_id}/calls/complete`, {
+    const response = await test.post(`/v2/${p.project_id}/calls/complete`, {
       batch: [
         p.startOf("a"),
         p.startOf("b", { project_id: "acme/another" }),
         p.startOf("c", { project_id: null }),
       ],
     });
-    expect(answer.status).toBe(200);
-    expect(answer.json().rejected).toMatchObject([
+    expect(response.status).toBe(200);
+    expect(response.json().rejected).toMatchObject([
       { index: 1, detail: [{ loc: ["body", "batch", 1, "project_id"], type: "value_error" }] },
     ]);
     expect(await p.filtered({})).toEqual(["a", "c"]);
@@ -107,17 +107,17 @@ describe("boundary values", () => {
 
   it.each(["+99:99", "+24:00", "-24:00", "+01:60"])("rejects %s as an offset", async (offset) => {
     const p = newProject();
-    const answer = await test.post("/call/start", {
+    const response = await test.post("/call/start", {
       start: p.startOf("a", { started_at: `2026-01-01T00:00:00${offset}` }),
     });
-    expect([answer.status, answer.json().detail?.[0]?.type]).toEqual([422, "datetime_parsing"]);
+    expect([response.status, response.json().detail?.[0]?.type]).toEqual([422, "datetime_parsing"]);
   });
 
   it("rejects an update without a name", async () => {
     const p = newProject();
     await p.start("a", { display_name: "named" });
-    const answer = await test.post("/call/update", { project_id: p.project_id, call_id: "a" });
-    expect([answer.status, answer.json().detail?.[0]?.loc]).toEqual([422, ["body", "display_name"]]);
+    const response = await test.post("/call/update", { project_id: p.project_id, call_id: "a" });
+    expect([response.status, response.json().detail?.[0]?.loc]).toEqual([422, ["body", "display_name"]]);
     await p.rename("a", null);
     expect((await p.read("a")).display_name).toBeNull();
   });

@@ -39,7 +39,7 @@ let provider: Server;
 let test: TestApp;
 let port: number;
 beforeAll(async () => {
-  provider = createServer((asked, answer) => {
+  provider = createServer((asked, response) => {
     void (async () => {
       const parts: Buffer[] = [];
       for await (const part of asked as AsyncIterable<Buffer>) parts.push(part);
@@ -51,14 +51,14 @@ beforeAll(async () => {
         left: false,
       };
       seen.push(one);
-      answer.on("close", () => (one.left = !answer.writableFinished));
+      response.on("close", () => (one.left = !response.writableFinished));
       const { status = 200, headers = {}, pieces, isOpen = false } = replies.shift()!;
-      answer.writeHead(status, headers);
+      response.writeHead(status, headers);
       for (const piece of pieces) {
-        answer.write(piece);
+        response.write(piece);
         await delay(1);
       }
-      if (!isOpen) answer.end();
+      if (!isOpen) response.end();
     })();
   });
   await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
@@ -240,9 +240,9 @@ it("17, 18: a WebSocket is rejected with 426, and the same over HTTP is one call
     "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
   };
   const project = newProject();
-  const refused = await ask("/responses", {}, { project, method: "GET", headers: upgrade });
-  expect(refused.status).toBe(426);
-  expect(JSON.parse(refused.bytes.toString())).toMatchObject({ error: { code: "upgrade_required" } });
+  const rejected = await ask("/responses", {}, { project, method: "GET", headers: upgrade });
+  expect(rejected.status).toBe(426);
+  expect(JSON.parse(rejected.bytes.toString())).toMatchObject({ error: { code: "upgrade_required" } });
   expect(seen).toHaveLength(before);
   replies.push({ headers: { "content-type": "application/json" }, pieces: piecesOf(completed) });
   await ask(completed.path, completed.body, { project });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TEXTS } from "../helpers/edge-values.ts";
-import { startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
+import { startApp, type TestResponse, type TestApp } from "../helpers/start-app.ts";
 
-type Json = Record<string, ReturnType<Answer["json"]>>;
+type Json = Record<string, ReturnType<TestResponse["json"]>>;
 
 let test: TestApp;
 beforeAll(async () => {
@@ -11,9 +11,9 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 async function post(url: string, body: unknown): Promise<Json> {
-  const answer = await test.post(url, body);
-  expect([answer.status, answer.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
-  return answer.json() as Json;
+  const response = await test.post(url, body);
+  expect([response.status, response.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
+  return response.json() as Json;
 }
 
 function linesOf(text: string): string[] {
@@ -51,8 +51,8 @@ describe("a name", () => {
       const tokens = Object.values(
         kept[index]!.summary.usage as Record<string, { prompt_tokens: number }>,
       )[0]!.prompt_tokens;
-      for (const answer of [usage, some]) {
-        const entry = Object.hasOwn(answer, name) ? Object.entries<Json>(answer[name]) : [];
+      for (const response of [usage, some]) {
+        const entry = Object.hasOwn(response, name) ? Object.entries<Json>(response[name]) : [];
         if (entry.length !== 1 || entry[0]![0] !== name || entry[0]![1]["prompt_tokens"] !== tokens)
           wrong.push(`${JSON.stringify(name)}: ${JSON.stringify(entry)}`);
       }

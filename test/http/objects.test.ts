@@ -38,9 +38,9 @@ describe("an object", () => {
     const first = (await test.post("/obj/create", body)).json();
     expect(first).toEqual({ digest: expect.stringMatching(/^[0-9A-Za-z]{43}$/) });
     expect((await test.post("/obj/create", body)).json()).toEqual(first);
-    const answer = await readObject("o", first.digest);
-    expect(answer.text).toContain('"big":9223372036854775807');
-    expect(answer.json().obj).toEqual({
+    const response = await readObject("o", first.digest);
+    expect(response.text).toContain('"big":9223372036854775807');
+    expect(response.json().obj).toEqual({
       project_id,
       object_id: "o",
       digest: first.digest,
@@ -89,15 +89,15 @@ describe("an object", () => {
 
   it("of another project is not found", async () => {
     const { digest } = (await createObject("mine", { secret: 1 })).json();
-    const answer = await test.post("/obj/read", { project_id: "acme/other", object_id: "mine", digest });
-    expect([answer.status, answer.json()]).toEqual([404, { detail: "There is no such object." }]);
+    const response = await test.post("/obj/read", { project_id: "acme/other", object_id: "mine", digest });
+    expect([response.status, response.json()]).toEqual([404, { detail: "There is no such object." }]);
   });
 
   it("that is nested too deep, or has no name, is rejected", async () => {
     const deep = `${"[".repeat(300)}${"]".repeat(300)}`;
     const body = `{"obj":{"project_id":"${project_id}","object_id":"","val":${deep}}}`;
-    const answer = await test.post("/obj/create", body);
-    expect([answer.status, answer.json().detail.map((issue: { type: string }) => issue.type)]).toEqual([
+    const response = await test.post("/obj/create", body);
+    expect([response.status, response.json().detail.map((issue: { type: string }) => issue.type)]).toEqual([
       422,
       ["too_short", "recursion_loop"],
     ]);
@@ -192,8 +192,8 @@ describe("a table", () => {
     expect((await query(empty.digest)).json()).toEqual({ rows: [] });
     const rows = [1, 4_000_000, 10, 6_000_000, 3].map((length, id) => ({ id, text: "x".repeat(length) }));
     const { digest } = (await create(rows)).json();
-    const answer = (await query(digest)).json().rows as { val: object }[];
-    expect(answer.map((row) => row.val)).toEqual(rows);
+    const response = (await query(digest)).json().rows as { val: object }[];
+    expect(response.map((row) => row.val)).toEqual(rows);
   });
 
   it("returns 404 if unknown, and 422 for another order", async () => {
@@ -214,8 +214,8 @@ describe("a key of scope ingest", () => {
       403,
     );
     const trainer = await keyOf(["train"]);
-    const refused = await test.post("/table/query", { project_id, digest: "x" }, { key: trainer });
-    expect(refused.status).toBe(403);
+    const rejected = await test.post("/table/query", { project_id, digest: "x" }, { key: trainer });
+    expect(rejected.status).toBe(403);
   });
 });
 
@@ -257,12 +257,12 @@ describe("the requests that the SDKs send first", () => {
     [["acme/a", "other/b"], "default"],
   ])("/graphql: for a key of %j, the default entity is %s", async (projects, entity) => {
     const query = "query DefaultEntity { viewer { username defaultEntity { name } } }";
-    const answer = await test.post(
+    const response = await test.post(
       "/graphql",
       { query, variables: {} },
       { key: await keyOf(["ingest"], projects) },
     );
-    expect(answer.json().data.viewer.defaultEntity).toEqual({ name: entity });
+    expect(response.json().data.viewer.defaultEntity).toEqual({ name: entity });
   });
 
   it.each([
@@ -276,12 +276,12 @@ describe("the requests that the SDKs send first", () => {
       const query =
         "query Project($name: String!, $entityName: String!) { project(name: $name, entityName: $entityName) { name } }";
       const variables = { name: "agents", entityName: "acme" };
-      const answer = await test.post(
+      const response = await test.post(
         "/graphql",
         { query, variables },
         { key: await keyOf(["ingest"], projects) },
       );
-      expect(answer.json()).toEqual(expected);
+      expect(response.json()).toEqual(expected);
     },
   );
 

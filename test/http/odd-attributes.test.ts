@@ -37,7 +37,7 @@ async function send(project: string, { resource = [], scope = "anybody", spans }
       ...attributes,
     ],
   }));
-  const answer = await test.post("/otel/v1/traces", {
+  const response = await test.post("/otel/v1/traces", {
     resourceSpans: [
       {
         resource: { attributes: [text("sumtree.project", project), ...resource] },
@@ -45,7 +45,7 @@ async function send(project: string, { resource = [], scope = "anybody", spans }
       },
     ],
   });
-  expect([answer.status, answer.json()]).toEqual([200, {}]);
+  expect([response.status, response.json()]).toEqual([200, {}]);
 }
 
 async function promptTokens(project_id: string, query?: object): Promise<number> {
@@ -91,13 +91,13 @@ describe("an attribute whose name is a prefix of another one's", () => {
   });
 
   it("can be grouped and sorted by", async () => {
-    const answer = await test.post("/usage/stats", {
+    const response = await test.post("/usage/stats", {
       project_id: project,
       start: "2026-01-01T00:00:00Z",
       end: "2026-01-02T00:00:00Z",
       group_by: [field("team.id")],
     });
-    const groups = answer.json().groups as { key: object; total: { prompt_tokens: number } }[];
+    const groups = response.json().groups as { key: object; total: { prompt_tokens: number } }[];
     expect(groups.map(({ key, total }) => [...Object.values(key), total.prompt_tokens])).toEqual(
       expect.arrayContaining([
         [null, 100],
@@ -153,13 +153,13 @@ describe("text that is not well-formed", () => {
       bytes.toString("latin1").replaceAll(mark, Buffer.from([0xf0, 0x9f, 0xa4]).toString("latin1")),
       "latin1",
     );
-    const answer = await test.app.inject({
+    const response = await test.app.inject({
       method: "POST",
       url: "/otel/v1/traces",
       headers: { authorization: authorization(), "content-type": "application/x-protobuf" },
       payload: broken,
     });
-    expect([answer.statusCode, partialSuccess(answer.rawPayload)]).toEqual([200, undefined]);
+    expect([response.statusCode, partialSuccess(response.rawPayload)]).toEqual([200, undefined]);
     expect(await promptTokens(project)).toBe(20);
   });
 

@@ -99,8 +99,8 @@ describe("the web UI", () => {
   it("explains what to do if it was not built", async () => {
     const empty = mkdtempSync(join(tmpdir(), "sumtree-no-page-"));
     const bare = await startAppOn(test.engine, { deps: { pageDir: empty } });
-    const answer = await bare.app.inject("/");
-    expect([answer.statusCode, answer.json()]).toEqual([
+    const response = await bare.app.inject("/");
+    expect([response.statusCode, response.json()]).toEqual([
       404,
       { detail: expect.stringContaining("npm run build:page") },
     ]);

@@ -69,13 +69,13 @@ async function costOf(model: string, usage: Usage, carrier: Carrier): Promise<Re
       ],
     });
   }
-  const answer = await test.post("/usage/stats", {
+  const response = await test.post("/usage/stats", {
     project_id,
     start: "2026-01-01T00:00:00Z",
     end: "2026-01-02T00:00:00Z",
     include_costs: true,
   });
-  return (answer.json() as { total: Record<string, number> }).total;
+  return (response.json() as { total: Record<string, number> }).total;
 }
 
 const HAIKU = "claude-haiku-4-5";

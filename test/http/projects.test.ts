@@ -12,7 +12,7 @@ import { createProjectDeleter } from "../../src/admin/projects/delete-projects.t
 import type { Project } from "../../src/shared/project.ts";
 import { advanceDeletions } from "../../src/admin/projects/advance-deletions.ts";
 import { systemClock } from "../../src/shared/clock.ts";
-import { namedCluster } from "../helpers/external-store.ts";
+import { externalCluster } from "../helpers/external-store.ts";
 import { materializeAll } from "../helpers/materialize.ts";
 import { until } from "../helpers/until.ts";
 
@@ -158,7 +158,7 @@ describe("deleting a project", () => {
     const deleteProject = createProjectDeleter({
       engine: test.engine,
       deletions: createDeletionStore(test.engine),
-      mutations: createMutations(test.engine, namedCluster),
+      mutations: createMutations(test.engine, externalCluster),
       clock: systemClock,
       runExclusive: (work) => work(),
     });
@@ -207,7 +207,7 @@ describe("deleting calls", () => {
     advanceDeletions({
       engine: test.engine,
       deletions: createDeletionStore(test.engine),
-      mutations: createMutations(test.engine, namedCluster),
+      mutations: createMutations(test.engine, externalCluster),
       clock: systemClock,
       runExclusive: (work) => work(),
     });
@@ -309,7 +309,7 @@ describe("retention", () => {
     expect((await ask("PUT", url, { body: { days: 30 } })).body).toEqual({ days: 30 });
     expect((await ask("GET", url)).body).toEqual({ days: 30 });
 
-    const mutations = createMutations(test.engine, namedCluster);
+    const mutations = createMutations(test.engine, externalCluster);
     const runExclusive = <Result>(work: () => Promise<Result>): Promise<Result> => work();
     const audit: RetentionAudit = (_projects, _details, work) => work();
     const deps = { engine: test.engine, mutations, runExclusive, audit };

@@ -34,13 +34,13 @@ afterAll(() => test.close());
 const project_id = "acme/published";
 
 async function publish(object_id: string, val: unknown, project = project_id): Promise<string> {
-  const answer = await test.post("/obj/create", { obj: { project_id: project, object_id, val } });
-  const { digest } = answer.json() as { digest: string };
+  const response = await test.post("/obj/create", { obj: { project_id: project, object_id, val } });
+  const { digest } = response.json() as { digest: string };
   return `weave:///${project}/object/${object_id}:${digest}`;
 }
 async function table(rows: unknown[]) {
-  const answer = (await test.post("/table/create", { table: { project_id, rows } })).json();
-  return answer as { digest: string; row_digests: string[] };
+  const response = (await test.post("/table/create", { table: { project_id, rows } })).json();
+  return response as { digest: string; row_digests: string[] };
 }
 const classOf = (_class_name: string, base: string, more: object = {}) => ({
   _type: _class_name,
@@ -52,11 +52,11 @@ const classOf = (_class_name: string, base: string, more: object = {}) => ({
 describe("POST /objs/query", () => {
   const project = "acme/listed";
   const list = async (more: object = {}) => {
-    const answer = await test.post("/objs/query", { project_id: project, ...more });
-    expect(answer.status, answer.text).toBe(200);
+    const response = await test.post("/objs/query", { project_id: project, ...more });
+    expect(response.status, response.text).toBe(200);
     return {
-      objs: answer.json().objs as Record<string, unknown>[],
-      truncated: answer.headers["x-truncated"],
+      objs: response.json().objs as Record<string, unknown>[],
+      truncated: response.headers["x-truncated"],
     };
   };
   const named = async (more: object) =>
@@ -111,8 +111,8 @@ describe("POST /objs/query", () => {
   it("reads values larger than a page", async () => {
     const sizes = [5_000_000, 10, 9_000_000, 3, 4_000_000];
     for (const size of sizes) await publish("large", { text: "x".repeat(size) }, "acme/large");
-    const answer = await test.post("/objs/query", { project_id: "acme/large" });
-    const objs = answer.json().objs as { val: { text: string } }[];
+    const response = await test.post("/objs/query", { project_id: "acme/large" });
+    const objs = response.json().objs as { val: { text: string } }[];
     expect(objs.map(({ val }) => val.text.length)).toEqual(sizes);
   });
 
@@ -122,8 +122,8 @@ describe("POST /objs/query", () => {
       filter: { tags: ["x"], aliases: ["y"] },
       sort_by: [{ field: "val" }],
     };
-    const answer = await test.post("/objs/query", body);
-    expect([answer.status, answer.json().detail.length]).toEqual([422, 4]);
+    const response = await test.post("/objs/query", body);
+    expect([response.status, response.json().detail.length]).toEqual([422, 4]);
     expect((await test.post("/objs/query", { project_id: project }, { key })).status).toBe(403);
   });
 });

@@ -27,8 +27,8 @@ let test: TestApp;
 beforeAll(async () => {
   test = await startApp();
   const calls = JSON.parse(/```json calls\n([^`]*)```/.exec(page)![1]!) as unknown[];
-  const answer = await test.post(`/v2/${project_id}/calls/complete`, { batch: calls });
-  expect(answer.json()).toEqual({ rejected: [] });
+  const response = await test.post(`/v2/${project_id}/calls/complete`, { batch: calls });
+  expect(response.json()).toEqual({ rejected: [] });
   for (const [call, score] of [
     ["c1", 0.2],
     ["c1", 0.9],
@@ -53,9 +53,9 @@ describe("docs/query-language.md", () => {
   it.each(examples.filter(({ kind }) => kind !== "refused"))(
     "returns the documented result: $json",
     async (example) => {
-      const answer = await ask(example);
-      expect(answer.status, answer.text).toBe(200);
-      expect(Object.keys((answer.json() as { call_usage: object }).call_usage).toSorted()).toEqual(
+      const response = await ask(example);
+      expect(response.status, response.text).toBe(200);
+      expect(Object.keys((response.json() as { call_usage: object }).call_usage).toSorted()).toEqual(
         example.answer,
       );
     },
@@ -64,9 +64,9 @@ describe("docs/query-language.md", () => {
   it.each(examples.filter(({ kind }) => kind === "refused"))(
     "is rejected as documented: $json",
     async (example) => {
-      const answer = await ask(example);
-      expect(answer.status).toBe(422);
-      const { detail } = answer.json() as { detail: { loc: unknown[]; type: string }[] };
+      const response = await ask(example);
+      expect(response.status).toBe(422);
+      const { detail } = response.json() as { detail: { loc: unknown[]; type: string }[] };
       expect(detail.map(({ loc, type }) => `${loc.slice(1).join(".")} ${type}`)).toEqual(example.answer);
     },
   );

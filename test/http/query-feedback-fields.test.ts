@@ -41,15 +41,15 @@ async function give(
 ): Promise<string> {
   const message = { project_id: "acme/mine", feedback_type, payload, ...more };
   const weave_ref = `weave:///${message.project_id}/call/${call}`;
-  const answer = await test.post("/feedback/create", { weave_ref, ...message });
-  expect(answer.status, answer.text).toBe(200);
-  return (answer.json() as { id: string }).id;
+  const response = await test.post("/feedback/create", { weave_ref, ...message });
+  expect(response.status, response.text).toBe(200);
+  return (response.json() as { id: string }).id;
 }
 
 async function select(operation: object): Promise<string[]> {
-  const answer = await test.post("/trace/usage", { project_id: "acme/mine", query: { $expr: operation } });
-  expect(answer.status, answer.text).toBe(200);
-  return Object.keys((answer.json() as { call_usage: object }).call_usage).toSorted();
+  const response = await test.post("/trace/usage", { project_id: "acme/mine", query: { $expr: operation } });
+  expect(response.status, response.text).toBe(200);
+  return Object.keys((response.json() as { call_usage: object }).call_usage).toSorted();
 }
 
 const value = { $getField: "feedback.[score].payload.output.value" };

@@ -39,8 +39,8 @@ async function ask(method: string, target: string) {
     "Connection: close",
     ...(body === "" ? [] : ["Content-Type: application/json", `Content-Length: ${body.length}`]),
   ];
-  const answer = await sendRaw(port, head(...lines), body).answer;
-  return { ...answer, text: answer.body.toString() };
+  const response = await sendRaw(port, head(...lines), body).answer;
+  return { ...response, text: response.body.toString() };
 }
 
 const PATHS = ["", "/", "/healthz", "/openapi.json", "/api-keys", "/trace/usage", "/v1/models", "/?x=1"];

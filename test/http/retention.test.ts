@@ -9,7 +9,7 @@ import { FairSemaphore } from "../../src/fairness/fair-semaphore.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { until } from "../helpers/until.ts";
-import { namedCluster } from "../helpers/external-store.ts";
+import { externalCluster } from "../helpers/external-store.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 const DAY_MS = 86_400_000;
@@ -83,7 +83,7 @@ async function expire({ audit: failing, mutations: isBroken }: Broken = {}): Pro
   const log = createAuditLog(engine, { lingerMs: 0, pending });
   const logger = pino({ level: "silent" });
   const audit = createRetentionAudit({ log, logger }, systemClock);
-  const mutations = createMutations(test.engine, namedCluster);
+  const mutations = createMutations(test.engine, externalCluster);
   await until(async () => !(await mutations.areRunning("retention")));
   const runExclusive = <Result>(work: () => Promise<Result>): Promise<Result> => work();
   const start: typeof mutations.start = isBroken
@@ -170,7 +170,7 @@ describe("the audit log", () => {
       expect(found[0]).toMatchObject({ ...key, projects: [project], details, outcome: "done", status: 0 });
     }
     await until(async () => (await left()).every((rows) => rows === 0));
-    await until(async () => !(await createMutations(test.engine, namedCluster).areRunning("retention")));
+    await until(async () => !(await createMutations(test.engine, externalCluster).areRunning("retention")));
     await expire();
     for (const project of projects) expect(await entries(project)).toHaveLength(1);
   });

@@ -80,9 +80,9 @@ function during(name: string, hour: number): readonly object[] {
 }
 
 async function ask(path: string, body: object): Promise<string> {
-  const answer = await test.post(path, { project_id, ...body });
-  expect(answer.status, answer.text).toBe(200);
-  return answer.text;
+  const response = await test.post(path, { project_id, ...body });
+  expect(response.status, response.text).toBe(200);
+  return response.text;
 }
 
 const entries = (text: string): number =>
@@ -215,8 +215,8 @@ describe(`of ${ROWS} rows of calls, not merged`, () => {
   it("a query without a time range reads more, so the limit is effective", async () => {
     maxRows = MAX_ROWS;
     try {
-      const answer = await test.post("/trace/usage", { project_id, query: { $expr: is7 } });
-      expect(answer.status).toBe(504);
+      const response = await test.post("/trace/usage", { project_id, query: { $expr: is7 } });
+      expect(response.status).toBe(504);
     } finally {
       maxRows = Number.POSITIVE_INFINITY;
     }
@@ -228,17 +228,17 @@ describe(`of ${ROWS} rows of calls, not merged`, () => {
       let page_token: string | undefined;
       const ids = new Set<string>();
       for (let page = 0; page < 4; page++) {
-        const answer = await test.post("/calls/stream_query", {
+        const response = await test.post("/calls/stream_query", {
           project_id,
           sort_by: newest,
           limit: 900,
           page_token,
           columns: ["id"],
         });
-        expect(answer.status).toBe(200);
-        for (const line of answer.text.split("\n").slice(0, -1))
+        expect(response.status).toBe(200);
+        for (const line of response.text.split("\n").slice(0, -1))
           ids.add((JSON.parse(line) as { id: string }).id);
-        page_token = answer.headers["x-next-page-token"] as string;
+        page_token = response.headers["x-next-page-token"] as string;
       }
       expect(ids.size).toBe(3600);
     } finally {

@@ -51,15 +51,15 @@ function message({
 let projects = 0;
 async function stored(...calls: Draft[]): Promise<string> {
   const project_id = `acme/shared-${++projects}`;
-  const answer = await test.post(`/v2/${project_id}/calls/complete`, { batch: calls.map(message) });
-  expect(answer.json()).toEqual({ rejected: [] });
+  const response = await test.post(`/v2/${project_id}/calls/complete`, { batch: calls.map(message) });
+  expect(response.json()).toEqual({ rejected: [] });
   return project_id;
 }
 
 /** Prompt tokens of each call of the answer, over all LLMs. */
 async function promptsOf(project_id: string, more: object = {}): Promise<Record<string, number>> {
-  const answer = await test.post("/trace/usage", { project_id, ...more });
-  const usage = answer.json().call_usage as Record<string, Record<string, { prompt_tokens: number }>>;
+  const response = await test.post("/trace/usage", { project_id, ...more });
+  const usage = response.json().call_usage as Record<string, Record<string, { prompt_tokens: number }>>;
   return Object.fromEntries(
     Object.entries(usage).map(([id, perLlm]) => [
       id,
@@ -85,8 +85,8 @@ describe("a completion that several calls report counts once", () => {
       { id: "between", parent: "root" },
       { id: "deep", parent: "between", completion: A, prompt: 1000, llm: "gpt-4o" },
     );
-    const answer = await test.post("/trace/usage", { project_id: project, include_costs: true });
-    const { root, shallow } = answer.json().call_usage;
+    const response = await test.post("/trace/usage", { project_id: project, include_costs: true });
+    const { root, shallow } = response.json().call_usage;
     expect(Object.keys(root)).toEqual(["gpt-4o"]);
     expect(root["gpt-4o"]).toMatchObject({ prompt_tokens: 1000, prompt_tokens_total_cost: 0.0025 });
     expect(shallow["nobody-knows-me"]).toMatchObject({ prompt_tokens: 10, prompt_tokens_total_cost: null });

@@ -43,10 +43,10 @@ async function stored(scope: string, drafts: readonly Draft[]): Promise<string> 
     ],
   }));
   const resource = { attributes: [text("sumtree.project", project)] };
-  const answer = await test.post("/otel/v1/traces", {
+  const response = await test.post("/otel/v1/traces", {
     resourceSpans: [{ resource, scopeSpans: [{ scope: { name: scope }, spans }] }],
   });
-  expect([answer.status, answer.json()]).toEqual([200, {}]);
+  expect([response.status, response.json()]).toEqual([200, {}]);
   return project;
 }
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canonical, PAYLOADS } from "../helpers/edge-payloads.ts";
 import { INSTANTS, TEXTS } from "../helpers/edge-values.ts";
 import { fullComplete } from "../helpers/full-requests.ts";
-import { startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
+import { startApp, type TestResponse, type TestApp } from "../helpers/start-app.ts";
 
-type Json = Record<string, ReturnType<Answer["json"]>>;
+type Json = Record<string, ReturnType<TestResponse["json"]>>;
 
 let test: TestApp;
 beforeAll(async () => {
@@ -13,9 +13,9 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 async function post(url: string, body: unknown): Promise<Json> {
-  const answer = await test.post(url, body);
-  expect([answer.status, answer.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
-  return answer.json() as Json;
+  const response = await test.post(url, body);
+  expect([response.status, response.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
+  return response.json() as Json;
 }
 
 function linesOf(text: string): string[] {
@@ -128,8 +128,8 @@ describe.each(Object.keys(FORMS))("%s", (form) => {
         : [`${field} ${JSON.stringify(value).slice(0, 60)}: ${JSON.stringify(got)?.slice(0, 60)}`];
     });
     expect(wrong).toEqual([]);
-    const refused = sent.filter(({ stored }) => stored === undefined).length;
-    expect(answer!["rejected"]).toHaveLength(refused);
+    const rejected = sent.filter(({ stored }) => stored === undefined).length;
+    expect(answer!["rejected"]).toHaveLength(rejected);
   });
 });
 
@@ -139,8 +139,8 @@ describe("a payload", () => {
     const head =
       '"trace_id":"t","op_name":"o","started_at":"2026-01-01T00:00:00Z","ended_at":"2026-01-01T00:00:00Z"';
     const items = PAYLOADS.map(([sent], index) => `{"id":"p${index}",${head},"${member}":${sent}}`);
-    const answer = await post(`/v2/${project}/calls/complete`, `{"batch":[${items.join(",")}]}`);
-    expect(answer).toEqual({ rejected: [] });
+    const response = await post(`/v2/${project}/calls/complete`, `{"batch":[${items.join(",")}]}`);
+    expect(response).toEqual({ rejected: [] });
     const read = await test.post("/calls/stream_query", { project_id: project });
     const found = new Map(linesOf(read.text).map((line) => [/"id":"(p\d+)"/.exec(line)![1], line] as const));
     const wrong = PAYLOADS.flatMap(([sent, expected], index) => {

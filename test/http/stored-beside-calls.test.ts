@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canonical, PAYLOADS } from "../helpers/edge-payloads.ts";
 import { TEXTS } from "../helpers/edge-values.ts";
 import { fullFeedback } from "../helpers/full-requests.ts";
-import { startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
+import { startApp, type TestResponse, type TestApp } from "../helpers/start-app.ts";
 
-type Json = Record<string, ReturnType<Answer["json"]>>;
+type Json = Record<string, ReturnType<TestResponse["json"]>>;
 
 let test: TestApp;
 beforeAll(async () => {

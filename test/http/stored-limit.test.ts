@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { authorization, startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
+import { authorization, startApp, type TestResponse, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
 const at = "2026-01-01T00:00:00Z";
@@ -19,7 +19,7 @@ function start(project_id: string, bytes = 10) {
   return { project_id, id, trace_id: "t", op_name: "o", started_at: at, attributes: {}, inputs };
 }
 
-const call = (project: string, bytes?: number): Promise<Answer> =>
+const call = (project: string, bytes?: number): Promise<TestResponse> =>
   test.post("/call/start", { start: start(project, bytes) });
 
 const feedback = (project_id: string) => ({
@@ -30,7 +30,7 @@ const feedback = (project_id: string) => ({
 });
 
 /** Whatever stores something, and whatever must always be possible. */
-const stores: Readonly<Record<string, (project: string) => Promise<Answer>>> = {
+const stores: Readonly<Record<string, (project: string) => Promise<TestResponse>>> = {
   start: (project) => call(project),
   end: (project_id) =>
     test.post("/call/end", { end: { project_id, id: "unknown", ended_at: at, summary: {} } }),
@@ -55,10 +55,10 @@ it(
     expect((await call(full, LIMIT)).status).toBe(200);
     await until(async () => (await call(full)).status === 507);
 
-    const refused = await Promise.all(
+    const rejected = await Promise.all(
       Object.entries(stores).map(async ([name, store]) => [name, (await store(full)).status]),
     );
-    expect(Object.fromEntries(refused)).toEqual(
+    expect(Object.fromEntries(rejected)).toEqual(
       Object.fromEntries(Object.keys(stores).map((name) => [name, 507])),
     );
     expect((await call(full)).json().detail).toContain("stores as much as it may");

@@ -28,10 +28,10 @@ async function stored(calls: readonly object[]): Promise<string> {
     attributes: {},
     ...call,
   }));
-  const answer = await test.post(`/v2/${project_id}/calls/complete`, {
+  const response = await test.post(`/v2/${project_id}/calls/complete`, {
     batch: batch.filter((call) => "ended_at" in call),
   });
-  expect(answer.json(), answer.text).toEqual({ rejected: [] });
+  expect(response.json(), response.text).toEqual({ rejected: [] });
   for (const start of batch.filter((call) => !("ended_at" in call)))
     await test.post("/call/start", { start: { project_id, ...start } });
   return project_id;

@@ -6,7 +6,7 @@ import { fillCalls } from "../../bench/sample-calls.ts";
 import { buildApp } from "../../src/app.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { StorageError, type StorageErrorKind } from "../../src/store/storage-error.ts";
-import { authorization, ROOT_KEY, startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
+import { authorization, ROOT_KEY, startApp, type TestResponse, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
 beforeAll(async () => {
@@ -41,11 +41,11 @@ function whole({ id, parent, trace = "t", at = 0, open = false, usage = {}, attr
 }
 
 async function ingest(project: string, calls: readonly Draft[]): Promise<void> {
-  const answer = await test.post(`/v2/${project}/calls/complete`, { batch: calls.map(whole) });
-  expect(answer.json()).toEqual({ rejected: [] });
+  const response = await test.post(`/v2/${project}/calls/complete`, { batch: calls.map(whole) });
+  expect(response.json()).toEqual({ rejected: [] });
 }
 
-const usageOf = (project_id: string, more: object = {}): Promise<Answer> =>
+const usageOf = (project_id: string, more: object = {}): Promise<TestResponse> =>
   test.post("/trace/usage", { project_id, ...more });
 const m = (prompt: number): object => ({ m: { requests: 1, prompt_tokens: prompt } });
 
@@ -55,17 +55,17 @@ describe("POST /trace/usage", () => {
       { id: "twin", trace: "one", usage: m(1) },
       { id: "twin", trace: "two", usage: m(2) },
     ]);
-    const answer = await usageOf("acme/twins");
-    expect(answer.status).toBe(422);
-    expect(answer.json().detail[0].msg).toContain("twin");
+    const response = await usageOf("acme/twins");
+    expect(response.status).toBe(422);
+    expect(response.json().detail[0].msg).toContain("twin");
     const one = await usageOf("acme/twins", { filter: { trace_ids: ["two"] } });
     expect(one.json().call_usage.twin.m.prompt_tokens).toBe(2);
   });
 
   it("returns all ten fields for every selected call, an empty object for one without usage", async () => {
     await ingest("acme/ten", [{ id: "root" }, { id: "child", parent: "root", usage: m(3) }, { id: "idle" }]);
-    const answer = await usageOf("acme/ten");
-    expect(answer.headers["x-truncated"]).toBe("false");
+    const response = await usageOf("acme/ten");
+    expect(response.headers["x-truncated"]).toBe("false");
     const entry = {
       requests: 1,
       prompt_tokens: 3,
@@ -78,7 +78,7 @@ describe("POST /trace/usage", () => {
       cache_read_input_tokens_total_cost: null,
       cache_creation_input_tokens_total_cost: null,
     };
-    expect(answer.json()).toEqual({
+    expect(response.json()).toEqual({
       call_usage: { root: { m: entry }, child: { m: entry }, idle: {} },
       unfinished_call_ids: [],
     });
@@ -91,10 +91,10 @@ describe("POST /trace/usage", () => {
       { id: "third", at: 2, parent: "second", usage: m(10) },
       { id: "fourth", at: 3, parent: "third", usage: m(100) },
     ]);
-    const answer = await usageOf("acme/limit", { limit: 2 });
-    expect(answer.headers["x-truncated"]).toBe("true");
-    expect(Object.keys(answer.json().call_usage).sort()).toEqual(["first", "second"]);
-    expect(answer.json().call_usage.second.m.prompt_tokens).toBe(111);
+    const response = await usageOf("acme/limit", { limit: 2 });
+    expect(response.headers["x-truncated"]).toBe("true");
+    expect(Object.keys(response.json().call_usage).sort()).toEqual(["first", "second"]);
+    expect(response.json().call_usage.second.m.prompt_tokens).toBe(111);
     expect((await usageOf("acme/limit", { limit: 4 })).headers["x-truncated"]).toBe("false");
   });
 
@@ -104,8 +104,8 @@ describe("POST /trace/usage", () => {
       trace: `t${number % 7}`,
     }));
     await ingest("acme/many", calls);
-    const answer = await usageOf("acme/many");
-    expect([answer.status, answer.json().detail]).toEqual([
+    const response = await usageOf("acme/many");
+    expect([response.status, response.json().detail]).toEqual([
       413,
       expect.stringMatching(/5001 calls.*at most 5000.*MAX_TRACE_CALLS/),
     ]);
@@ -114,17 +114,17 @@ describe("POST /trace/usage", () => {
 
 describe("POST /calls/usage", () => {
   it("has one entry per requested root", async () => {
-    const answer = await test.post("/calls/usage", {
+    const response = await test.post("/calls/usage", {
       project_id: "acme/limit",
       call_ids: ["third", "second", "nobody"],
     });
-    expect(Object.keys(answer.json().call_usage).sort()).toEqual(["second", "third"]);
-    expect(answer.json().call_usage.second.m.prompt_tokens).toBe(111);
+    expect(Object.keys(response.json().call_usage).sort()).toEqual(["second", "third"]);
+    expect(response.json().call_usage.second.m.prompt_tokens).toBe(111);
   });
 
   it("is empty without roots", async () => {
-    const answer = await test.post("/calls/usage", { project_id: "acme/limit", call_ids: [] });
-    expect(answer.json()).toEqual({ call_usage: {}, unfinished_call_ids: [] });
+    const response = await test.post("/calls/usage", { project_id: "acme/limit", call_ids: [] });
+    expect(response.json()).toEqual({ call_usage: {}, unfinished_call_ids: [] });
   });
 });
 

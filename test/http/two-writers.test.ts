@@ -38,8 +38,8 @@ describe("two replicas", () => {
     for (const [index, steps] of sequences.entries()) {
       const project = `acme/two-${index}`;
       const send = async (kind: keyof typeof urls, on: boolean, n: number) => {
-        const answer = await (on ? first : second).post(urls[kind], bodies[kind](project, n));
-        expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+        const response = await (on ? first : second).post(urls[kind], bodies[kind](project, n));
+        expect([response.status, response.text]).toEqual([200, expect.any(String)]);
       };
       for (const [n, { kind: what, on, startsBeside }] of steps.entries()) {
         await Promise.all([send(what, on, n), ...(startsBeside ? [send("start", !on, n)] : [])]);
@@ -76,7 +76,7 @@ describe("two replicas", () => {
         const effective_date = "2020-01-01T00:00:00Z";
         const costs = { m: { prompt_token_cost: n + 1, completion_token_cost: 0, effective_date } };
         const factors = [{ factor: n + 1, effective_date }];
-        const answer =
+        const response =
           what === "retention"
             ? await service.app.inject({
                 method: "PUT",
@@ -90,7 +90,7 @@ describe("two replicas", () => {
                 headers: { authorization: authorization() },
                 payload: { project_id, ...(what === "price" ? { costs } : { factors }) },
               });
-        expect([answer.statusCode, answer.body]).toEqual([200, expect.any(String)]);
+        expect([response.statusCode, response.body]).toEqual([200, expect.any(String)]);
       }
       const last = (what: string) => steps.findLastIndex((one) => one.kind === what);
       const price = last("price") < 0 ? null : last("price") + 1;

@@ -19,9 +19,9 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 async function newKey(name: string): Promise<Key> {
-  const answer = await test.post("/api-keys", { name, scopes: ["ingest", "train"], projects: ["acme/*"] });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.json() as Key;
+  const response = await test.post("/api-keys", { name, scopes: ["ingest", "train"], projects: ["acme/*"] });
+  expect(response.status, response.text).toBe(201);
+  return response.json() as Key;
 }
 
 const start = (id: string, more: object = {}) => ({
@@ -36,9 +36,9 @@ const start = (id: string, more: object = {}) => ({
 });
 
 async function callsByKey(more: object = {}): Promise<ReadonlyMap<string | null, number>> {
-  const answer = await test.post("/usage/stats", { project_id, ...WINDOW, group_by: ["api_key"], ...more });
-  expect(answer.status, answer.text).toBe(200);
-  const groups = answer.json().groups as { key: { api_key: string | null }; total: { calls: number } }[];
+  const response = await test.post("/usage/stats", { project_id, ...WINDOW, group_by: ["api_key"], ...more });
+  expect(response.status, response.text).toBe(200);
+  const groups = response.json().groups as { key: { api_key: string | null }; total: { calls: number } }[];
   return new Map(groups.map(({ key, total }) => [key.api_key, total.calls]));
 }
 

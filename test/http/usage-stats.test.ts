@@ -1,6 +1,6 @@
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { authorization, startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
+import { authorization, startApp, type TestResponse, type TestApp } from "../helpers/start-app.ts";
 
 const project_id = "acme/stats";
 const JANUARY = { start: "2026-01-01T00:00:00Z", end: "2026-02-01T00:00:00Z" };
@@ -38,11 +38,11 @@ function whole({ id, at, usage = gpt(1000, 100), more = {} }: Draft) {
 }
 
 async function ingest(project: string, drafts: readonly Draft[]): Promise<void> {
-  const answer = await test.post(`/v2/${project}/calls/complete`, { batch: drafts.map(whole) });
-  expect(answer.json(), answer.text).toEqual({ rejected: [] });
+  const response = await test.post(`/v2/${project}/calls/complete`, { batch: drafts.map(whole) });
+  expect(response.json(), response.text).toEqual({ rejected: [] });
 }
 
-const ask = (more: object = {}): Promise<Answer> =>
+const ask = (more: object = {}): Promise<TestResponse> =>
   test.post("/usage/stats", { project_id, ...JANUARY, ...more });
 
 describe("POST /usage/stats", () => {
@@ -58,8 +58,8 @@ describe("POST /usage/stats", () => {
   );
 
   it("groups by scalars, by the JSON text of other values, and by null for absent ones", async () => {
-    const answer = await ask({ group_by: [{ $getField: "attributes.tenant" }], order_by: "calls" });
-    const keys = answer.json().groups.map((group: { key: object }) => Object.values(group.key)[0]);
+    const response = await ask({ group_by: [{ $getField: "attributes.tenant" }], order_by: "calls" });
+    const keys = response.json().groups.map((group: { key: object }) => Object.values(group.key)[0]);
     expect(new Set(keys)).toEqual(new Set(["x", 7, '{"deep":[1]}', null]));
     expect(keys[0]).toBeNull();
   });
@@ -142,11 +142,11 @@ describe("POST /usage/stats", () => {
   });
 
   it("sums the groups beyond the limit into one", async () => {
-    const answer = (await ask({ group_by: ["trace_id"], limit: 2, granularity: 86_400 })).json();
-    expect(answer.groups).toHaveLength(2);
-    expect(answer.other).toMatchObject({ groups: 3, total: { calls: 3 } });
-    expect(answer.total.calls).toBe(5);
-    expect(answer.buckets).toHaveLength(31);
+    const response = (await ask({ group_by: ["trace_id"], limit: 2, granularity: 86_400 })).json();
+    expect(response.groups).toHaveLength(2);
+    expect(response.other).toMatchObject({ groups: 3, total: { calls: 3 } });
+    expect(response.total.calls).toBe(5);
+    expect(response.buckets).toHaveLength(31);
   });
 
   it("computes latencies of calls that have ended", async () => {
@@ -170,13 +170,13 @@ describe("POST /usage/stats", () => {
     ["limit", { limit: 1001 }, ["body", "limit"]],
     ["group-by", { "group-by": [] }, ["body", "group-by"]],
   ])("rejects an invalid %s", async (_name, more, loc) => {
-    const answer = await ask(more);
-    expect(answer.status).toBe(422);
-    expect(answer.json().detail[0].loc.slice(0, loc.length)).toEqual(loc);
+    const response = await ask(more);
+    expect(response.status).toBe(422);
+    expect(response.json().detail[0].loc.slice(0, loc.length)).toEqual(loc);
   });
 
   it("reports all issues at once", async () => {
-    const answer = await ask({
+    const response = await ask({
       end: "2025-12-31T00:00:00Z",
       timezone: "Mars/Olympus",
       group_by: ["llm", "llm", { $getField: "attribute.tenant" }],
@@ -185,24 +185,24 @@ describe("POST /usage/stats", () => {
       limit: 0,
       surplus: true,
     });
-    expect(answer.status).toBe(422);
-    const locs = answer.json().detail.map(({ loc }: { loc: unknown[] }) => loc.slice(1, 3).join("."));
+    expect(response.status).toBe(422);
+    const locs = response.json().detail.map(({ loc }: { loc: unknown[] }) => loc.slice(1, 3).join("."));
     expect(new Set(locs)).toEqual(
       new Set(["end", "group_by.1", "group_by.2", "limit", "order_by", "query.$expr", "surplus", "timezone"]),
     );
   });
 
   it("reports no order or window whose members are invalid themselves", async () => {
-    const answer = await ask({ start: "soon", include_costs: "yes", order_by: "total_cost" });
-    expect(answer.json().detail.map(({ loc }: { loc: unknown[] }) => loc)).toEqual([
+    const response = await ask({ start: "soon", include_costs: "yes", order_by: "total_cost" });
+    expect(response.json().detail.map(({ loc }: { loc: unknown[] }) => loc)).toEqual([
       ["body", "start"],
       ["body", "include_costs"],
     ]);
   });
 
   it("has no buckets, groups or numbers for an empty window", async () => {
-    const answer = (await ask({ end: JANUARY.start })).json();
-    expect(answer).toMatchObject({
+    const response = (await ask({ end: JANUARY.start })).json();
+    expect(response).toMatchObject({
       groups: [],
       other: null,
       buckets: [],
@@ -225,14 +225,14 @@ describe("POST /usage/stats", () => {
       include_costs: true,
       limit: 3,
     };
-    const answer = await test.app.inject({
+    const response = await test.app.inject({
       method: "POST",
       url: "/usage/stats",
       headers: { authorization: authorization(), accept: "text/csv, application/json;q=0.5" },
       payload: body,
     });
-    expect(answer.headers["content-type"]).toBe("text/csv; charset=utf-8; header=present");
-    const [head, ...lines] = parse(answer.body);
+    expect(response.headers["content-type"]).toBe("text/csv; charset=utf-8; header=present");
+    const [head, ...lines] = parse(response.body);
     expect(head!.slice(0, 6)).toEqual([
       "timestamp",
       "group",
@@ -247,9 +247,9 @@ describe("POST /usage/stats", () => {
       ["2026-01-03T00:00:00.000Z", "other", "", "1"],
       ["2026-01-04T00:00:00.000Z", "1", "", "1"],
     ]);
-    expect(answer.body).toContain('\r\n2026-01-04T00:00:00.000Z,1,"",1,');
-    expect(answer.body).toContain("\r\n2026-01-03T00:00:00.000Z,other,,1,");
-    expect(answer.body.split("\r\n").at(-1)).toBe("");
+    expect(response.body).toContain('\r\n2026-01-04T00:00:00.000Z,1,"",1,');
+    expect(response.body).toContain("\r\n2026-01-03T00:00:00.000Z,other,,1,");
+    expect(response.body.split("\r\n").at(-1)).toBe("");
     const json = (await test.post("/usage/stats", body)).json();
     const sum = lines.reduce(
       (total, line) => total + Math.round(Number(line[head!.indexOf("total_cost")]) * 1e12),

@@ -20,9 +20,9 @@ export type NaiveCost = (usage: Usage, startedAtMs: number) => (number | null)[]
 export function naiveRollUp(calls: readonly CallRow[], costOf: NaiveCost): Record<string, NaiveTotals> {
   if (new Set(calls.map((call) => call.id)).size !== calls.length) throw new Error("ids must differ");
   const trees = new Trees(calls);
-  const answer: Record<string, NaiveTotals> = {};
-  for (const call of calls) answer[call.id] = totalOf([call, ...trees.below(call)], trees, costOf);
-  return answer;
+  const response: Record<string, NaiveTotals> = {};
+  for (const call of calls) response[call.id] = totalOf([call, ...trees.below(call)], trees, costOf);
+  return response;
 }
 
 /** Computes the usage of a trace: each of its completions once. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { CallRow } from "./forests.ts";
-import type { Answer as HttpAnswer } from "../helpers/start-app.ts";
+import type { TestResponse as HttpAnswer } from "../helpers/start-app.ts";
 import { addTotals, picodollars, sumOf, type Total } from "./usage-totals.ts";
 
 /** POSTs JSON to the service. */

@@ -109,11 +109,11 @@ async function fillProject(): Promise<void> {
     summary: { usage: { "gpt-4o": { prompt_tokens: 10, completion_tokens: 5, requests: 1 } } },
   }));
   const feedback = { project_id: KNOWN, weave_ref: `weave:///${KNOWN}/call/root`, feedback_type: "score" };
-  const answers = [
+  const responses = [
     await test.post(`/v2/${KNOWN}/calls/complete`, { batch }),
     await test.post("/feedback/create", { ...feedback, payload: { value: 0.5 } }),
     await test.post("/obj/create", { obj: { project_id: KNOWN, object_id: "prompt", val: { text: "hi" } } }),
     await test.post("/table/create", { table: { project_id: KNOWN, rows: [{ n: 1 }, { n: 2 }] } }),
   ];
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 }

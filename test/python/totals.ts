@@ -8,14 +8,14 @@ export type Totals = Record<string, Entry>;
 
 /** Reads the usage and costs of all roots of a project, by LLM. */
 export async function totalsOf(test: TestApp, project_id: string): Promise<Totals> {
-  const answer = await test.post("/trace/usage", {
+  const response = await test.post("/trace/usage", {
     project_id,
     filter: { trace_roots_only: true },
     include_costs: true,
   });
-  expect(answer.status, answer.text).toBe(200);
+  expect(response.status, response.text).toBe(200);
   const totals: Totals = {};
-  for (const perLlm of Object.values(answer.json().call_usage as Record<string, Totals>)) {
+  for (const perLlm of Object.values(response.json().call_usage as Record<string, Totals>)) {
     for (const [llm, entry] of Object.entries(perLlm)) add((totals[llm] ??= {}), entry);
   }
   return Object.fromEntries(Object.entries(totals).sort(([left], [right]) => (left < right ? -1 : 1)));

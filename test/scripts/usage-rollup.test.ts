@@ -76,9 +76,9 @@ async function served(): Promise<unknown> {
   const engine = await openEmbedded(dataDir);
   const service = await startAppOn(engine, { settings: { DATA_DIR: dataDir } });
   try {
-    const answer = await service.post("/usage/stats", question);
-    expect(answer.status).toBe(200);
-    return answer.json();
+    const response = await service.post("/usage/stats", question);
+    expect(response.status).toBe(200);
+    return response.json();
   } finally {
     await service.close();
     await engine.close();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateKey } from "../../src/http/auth/api-key.ts";
 import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { sql } from "../../src/query/sql.ts";
-import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import type { Fault } from "../helpers/reference-upstream/faults.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import {
@@ -57,7 +57,7 @@ const secrets = [
   "other-secret",
 ];
 
-function send(key: string, line: string, body: string): Promise<RawAnswer> {
+function send(key: string, line: string, body: string): Promise<RawResponse> {
   const headers = [
     "host: gateway",
     `authorization: Bearer ${key}`,
@@ -109,8 +109,8 @@ describe("secrets", () => {
         for (const [line, body] of requests) {
           test.upstream.forget();
           test.upstream.fail(fault);
-          const answer = await send(key, line, body);
-          answered += JSON.stringify(answer.headers) + answer.body.toString();
+          const response = await send(key, line, body);
+          answered += JSON.stringify(response.headers) + response.body.toString();
           for (const seen of test.upstream.seen) {
             count++;
             arrived += `${seen.url} ${JSON.stringify(seen.headers)} ${seen.body.toString()}\n`;

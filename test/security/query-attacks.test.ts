@@ -4,7 +4,7 @@ import { sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { isLong } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
-import { startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
+import { startApp, type TestResponse, type TestApp } from "../helpers/start-app.ts";
 
 const MINE = ["mine-1", "mine-2"];
 /** Fraction of the texts that `npm test` tries at each position: 1 in STEP. */
@@ -91,24 +91,24 @@ const injections = [
   "system.query_log",
 ];
 
-function ask(body: object): Promise<Answer> {
+function ask(body: object): Promise<TestResponse> {
   return test.post("/trace/usage", { project_id: "acme/mine", ...body });
 }
 
-async function expectHarmless(body: object, allowed: readonly number[] = [200, 422]): Promise<Answer> {
-  const answer = await ask(body);
+async function expectHarmless(body: object, allowed: readonly number[] = [200, 422]): Promise<TestResponse> {
+  const response = await ask(body);
   expect(
     allowed,
-    `${answer.status} for ${JSON.stringify(body).slice(0, 200)}: ${answer.text.slice(0, 500)}`,
-  ).toContain(answer.status);
-  if (answer.status === 200) {
-    const ids = Object.keys((answer.json() as { call_usage: object }).call_usage);
+    `${response.status} for ${JSON.stringify(body).slice(0, 200)}: ${response.text.slice(0, 500)}`,
+  ).toContain(response.status);
+  if (response.status === 200) {
+    const ids = Object.keys((response.json() as { call_usage: object }).call_usage);
     expect(
       ids.filter((id) => !MINE.includes(id)),
       JSON.stringify(body),
     ).toEqual([]);
   }
-  return answer;
+  return response;
 }
 
 const places: readonly [string, (text: string) => object][] = [
@@ -221,8 +221,8 @@ describe("text with a meaning in SQL or regular expressions", () => {
       const byValue = { $expr: { $eq: [{ $getField: "inputs.text" }, { $literal: text }] } };
       const byKey = { $expr: { $eq: [{ $getField: `inputs.k${escaped}` }, { $literal: "found" }] } };
       for (const query of [byValue, byKey]) {
-        const answer = await test.post("/trace/usage", { project_id: "acme/injected", query });
-        const ids = Object.keys((answer.json() as { call_usage: object }).call_usage);
+        const response = await test.post("/trace/usage", { project_id: "acme/injected", query });
+        const ids = Object.keys((response.json() as { call_usage: object }).call_usage);
         expect(ids, JSON.stringify(query)).toContain(`i${index}`);
         // Lone surrogates are all stored as the replacement character; nothing else is ever taken for another.
         expect(ids.length, JSON.stringify(query)).toBeLessThanOrEqual(text.isWellFormed() ? 1 : 2);
@@ -253,8 +253,8 @@ describe("a query for another project's calls", () => {
   it.each([{ trace_ids: ["trace-of-victim-1"] }, { call_ids: ["victim-1"] }])(
     "returns none of them: %j",
     async (filter) => {
-      const answer = await expectHarmless({ filter }, [200]);
-      expect(answer.json()).toEqual({ call_usage: {}, unfinished_call_ids: [] });
+      const response = await expectHarmless({ filter }, [200]);
+      expect(response.json()).toEqual({ call_usage: {}, unfinished_call_ids: [] });
     },
   );
 });
@@ -288,15 +288,15 @@ describe("input above the limits", () => {
       deep(0, "", `{"$eq":[{"$getField":"${"a".repeat(900_000)}"},{"$literal":1}]}`, ""),
     ],
   ])("is rejected: %s", async (_, body) => {
-    const answer = await test.post("/trace/usage", body);
-    expect(answer.status, answer.text.slice(0, 300)).toBe(422);
-    expect(answer.text.length).toBeLessThan(50_000);
+    const response = await test.post("/trace/usage", body);
+    expect(response.status, response.text.slice(0, 300)).toBe(422);
+    expect(response.text.length).toBeLessThan(50_000);
   });
 
   it("is rejected with the exceeded limit: 10,001 members of a filter", async () => {
-    const answer = await ask({ filter: { svc_run_ids: Array.from({ length: 10_001 }, String) } });
-    expect(answer.status).toBe(422);
-    expect(answer.json()).toMatchObject({
+    const response = await ask({ filter: { svc_run_ids: Array.from({ length: 10_001 }, String) } });
+    expect(response.status).toBe(422);
+    expect(response.json()).toMatchObject({
       detail: [{ loc: ["body", "filter", "svc_run_ids"], type: "too_long" }],
     });
   });

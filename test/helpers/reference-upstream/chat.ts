@@ -69,8 +69,8 @@ export function usageOf(body: ChatBody): Usage {
   };
 }
 
-/** The name under which a model answers: the version it stands for is told. */
-export function answeredModel(body: ChatBody): string {
+/** Returns the response model: an alias is resolved to its version. */
+export function responseModel(body: ChatBody): string {
   return `${body.model ?? "default"}-2026-11-01`;
 }
 
@@ -118,16 +118,16 @@ export function chunksOf(body: ChatBody, options: { usageByDefault: boolean }): 
   const head = headOf(body, "chat.completion.chunk");
   const indexes = Array.from({ length: body.n ?? 1 }, (_, index) => index);
   const chunk = (choice: object): object => ({ ...head, choices: [choice] });
-  const said = indexes.flatMap((index) => [
+  const chunks = indexes.flatMap((index) => [
     chunk({ index, delta: { role: "assistant", content: "" }, finish_reason: null }),
     ...deltasOf(body).map((delta) => chunk({ index, delta, finish_reason: null })),
     chunk({ index, delta: {}, finish_reason: usesTool(body) === undefined ? "stop" : "tool_calls" }),
   ]);
-  const asked = body.stream_options?.include_usage ?? options.usageByDefault;
-  if (!asked) return said;
+  const includesUsage = body.stream_options?.include_usage ?? options.usageByDefault;
+  if (!includesUsage) return chunks;
   const usage = usageOf(body);
   const running = body.stream_options?.continuous_usage_stats === true;
-  const counted = said.map((one, at) => ({
+  const counted = chunks.map((one, at) => ({
     ...one,
     usage: running ? { ...usage, completion_tokens: at, total_tokens: usage.prompt_tokens + at } : null,
   }));
@@ -154,7 +154,7 @@ function headOf(body: ChatBody, object: string) {
     id: `chatcmpl-${randomUUID()}`,
     object,
     created: Math.floor(Date.now() / 1000),
-    model: answeredModel(body),
+    model: responseModel(body),
   };
 }
 

@@ -229,13 +229,13 @@ function completion(model: string, counts: Counts): Answer {
 function streamOfCompletion(model: string, counts: Counts, options: unknown): Answer {
   const chunk = (text: string, finish_reason: string | null): string =>
     event(completionOf(model, [{ text, index: 0, logprobs: null, finish_reason }]));
-  const asked = (options as Json | undefined)?.["include_usage"] === true;
+  const includesUsage = (options as Json | undefined)?.["include_usage"] === true;
   const usage = event({ ...completionOf(model, []), usage: ofCompletion(counts) });
   return stream(
     [
       ...WORDS.map((text) => chunk(text, null)),
       chunk("", "stop"),
-      ...(asked ? [usage] : []),
+      ...(includesUsage ? [usage] : []),
       "data: [DONE]\n\n",
     ],
     ofCompletion(counts),

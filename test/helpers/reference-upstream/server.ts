@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { chunksOf, completionOf, type ChatBody } from "./chat.ts";
 import { playFault, writeEvents, type Fault } from "./faults.ts";
 import { answerOf, type Json } from "./models.ts";
-import { ReferenceTraining, type Answer } from "./training.ts";
+import { ReferenceTraining, type TrainingResponse } from "./training.ts";
 
 /*
  * Test support, not part of the product: a training and chat service that behaves as the real ones are documented
@@ -41,7 +41,7 @@ export interface ReferenceUpstream {
   readonly url: string;
   /** Every request whose head has arrived, in order. */
   readonly seen: readonly SeenRequest[];
-  /** Requests that have not been answered completely. */
+  /** Requests without a complete response. */
   open(): number;
   connections(): number;
   /** The next `times` requests suffer this. */
@@ -94,9 +94,9 @@ export async function startReferenceUpstream(
     open++;
     response.once("close", () => open--);
     // a body of another shape than the one it is read as
-    const refused = { status: 422, body: { detail: "The request does not validate." } };
+    const rejected = { status: 422, body: { detail: "The request does not validate." } };
     answer(request, response).catch(() =>
-      response.headersSent ? response.destroy() : send(response, refused),
+      response.headersSent ? response.destroy() : send(response, rejected),
     );
   });
   server.on("connection", (socket) => {
@@ -192,7 +192,7 @@ function route(
   method: string,
   path: string,
   { query, body }: { query: URLSearchParams; body: Buffer },
-): Answer {
+): TrainingResponse {
   const [, first, second, id = "", third] = path.split("/");
   const json = parse(body) as Record<string, unknown>;
   const key = `${method} /${first}${second === undefined ? "" : `/${second}`}${id === "" ? "" : "/:id"}${third === undefined ? "" : `/${third}`}`;
@@ -229,8 +229,8 @@ function route(
   }
 }
 
-/** Paths that the interface does not have are answered with what was received. */
-function echo(method: string, path: string, body: Buffer): Answer {
+/** Echoes requests to unknown paths. */
+function echo(method: string, path: string, body: Buffer): TrainingResponse {
   return { status: 200, body: { method, path, body_base64: body.toString("base64") } };
 }
 
@@ -250,7 +250,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function send(response: ServerResponse, { status, body, headers }: Answer): void {
+function send(response: ServerResponse, { status, body, headers }: TrainingResponse): void {
   const text = JSON.stringify(body);
   response.writeHead(status, {
     "content-type": "application/json",

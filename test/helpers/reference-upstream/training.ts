@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 /** An answer of the reference upstream. */
-export interface Answer {
+export interface TrainingResponse {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -36,9 +36,9 @@ interface Job {
 }
 
 type Json = Readonly<Record<string, unknown>>;
-const ok = (body: unknown): Answer => ({ status: 200, body });
-const missing = (what: string): Answer => ({ status: 404, body: { detail: `${what} not found` } });
-const fault = (loc: readonly (string | number)[], msg: string, type: string): Answer => ({
+const ok = (body: unknown): TrainingResponse => ({ status: 200, body });
+const missing = (what: string): TrainingResponse => ({ status: 404, body: { detail: `${what} not found` } });
+const fault = (loc: readonly (string | number)[], msg: string, type: string): TrainingResponse => ({
   status: 422,
   body: { detail: [{ loc, msg, type }] },
 });
@@ -54,7 +54,7 @@ export class ReferenceTraining {
     this.#stepMs = stepMs;
   }
 
-  createModel(body: Json): Answer {
+  createModel(body: Json): TrainingResponse {
     for (const member of ["project", "name", "base_model"]) {
       if (typeof body[member] !== "string") return fault(["body", member], "Field required", "missing");
     }
@@ -82,21 +82,21 @@ export class ReferenceTraining {
     return ok(shown(model));
   }
 
-  deleteModel(id: string): Answer {
+  deleteModel(id: string): TrainingResponse {
     const model = this.#models.get(id);
     if (model === undefined) return missing("Model");
     this.#models.delete(id);
     return ok({ model_id: id, deleted_checkpoints: model.checkpoints.length, deleted_run: true });
   }
 
-  listCheckpoints(id: string, query: URLSearchParams): Answer {
+  listCheckpoints(id: string, query: URLSearchParams): TrainingResponse {
     const model = this.#models.get(id);
     if (model === undefined) return missing("Model");
     const sorted = model.checkpoints.toSorted((a, b) => a.step - b.step);
     return page(query.get("order") === "desc" ? sorted.toReversed() : sorted, query);
   }
 
-  deleteCheckpoints(id: string, body: Json): Answer {
+  deleteCheckpoints(id: string, body: Json): TrainingResponse {
     const model = this.#models.get(id);
     if (model === undefined) return missing("Model");
     if (!Array.isArray(body["steps"])) return fault(["body", "steps"], "Field required", "missing");
@@ -109,7 +109,7 @@ export class ReferenceTraining {
   }
 
   /** A job of `steps` gradient steps; one of a model named `failing-…` fails half way. */
-  createJob(modelId: string, steps: number): Answer {
+  createJob(modelId: string, steps: number): TrainingResponse {
     const model = this.#models.get(modelId);
     if (model === undefined) return missing("Model");
     const job: Job = {
@@ -123,7 +123,7 @@ export class ReferenceTraining {
     return ok({ id: job.id });
   }
 
-  job(id: string): Answer {
+  job(id: string): TrainingResponse {
     const job = this.#jobs.get(id);
     if (job === undefined) return missing("Training job");
     const last = this.#happened(job).at(-1)?.type;
@@ -131,7 +131,7 @@ export class ReferenceTraining {
     return ok({ id, model_id: job.modelId, status, created_at: new Date(job.createdAtMs).toISOString() });
   }
 
-  listEvents(id: string, query: URLSearchParams): Answer {
+  listEvents(id: string, query: URLSearchParams): TrainingResponse {
     const job = this.#jobs.get(id);
     if (job === undefined) return missing("Training job");
     const happened = this.#happened(job);
@@ -169,7 +169,7 @@ function shown({ checkpoints: _own, ...model }: Model): object {
   return model;
 }
 
-function page(items: readonly { readonly id: string }[], query: URLSearchParams): Answer {
+function page(items: readonly { readonly id: string }[], query: URLSearchParams): TrainingResponse {
   const limit = Number(query.get("limit") ?? 20);
   if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
     return fault(["query", "limit"], "Input should be between 1 and 100", "less_than_equal");

@@ -73,13 +73,13 @@ export function fieldQueries(project: string): readonly FieldQuery[] {
   ];
 }
 
-function read(answer: unknown, path: string): unknown {
+function read(response: unknown, path: string): unknown {
   return path
     .split(".")
     .reduce<unknown>(
       (node, key) =>
         typeof node === "object" && node !== null ? (node as Record<string, unknown>)[key] : undefined,
-      answer,
+      response,
     );
 }
 

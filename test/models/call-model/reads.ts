@@ -146,10 +146,10 @@ interface UsageAnswer {
 
 function checkUsage(
   what: string,
-  answer: unknown,
+  response: unknown,
   { lanes, only }: { lanes: readonly Lane[]; only?: ReadonlySet<string> },
 ): void {
-  const { call_usage, unfinished_call_ids } = answer as UsageAnswer;
+  const { call_usage, unfinished_call_ids } = response as UsageAnswer;
   for (const lane of lanes) {
     const mine = <Value>(entries: readonly (readonly [string, Value])[]) =>
       Object.fromEntries(entries.filter(([id]) => lane.ids.has(id) && (only?.has(id) ?? true)));

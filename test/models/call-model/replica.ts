@@ -21,8 +21,8 @@ export type Replica = (sent: Sent) => Promise<Answered>;
 export function replicaOf(app: App): Replica {
   return async ({ method, url, body }) => {
     const { headers, payload } = encoded(body);
-    const answer = await app.inject({ method, url, headers, ...(payload !== undefined && { payload }) });
-    return { status: answer.statusCode, bytes: answer.rawPayload };
+    const response = await app.inject({ method, url, headers, ...(payload !== undefined && { payload }) });
+    return { status: response.statusCode, bytes: response.rawPayload };
   };
 }
 
@@ -30,12 +30,12 @@ export function replicaOf(app: App): Replica {
 export function replicaAt(base: string): Replica {
   return async ({ method, url, body }) => {
     const { headers, payload } = encoded(body);
-    const answer = await fetch(base + url, {
+    const response = await fetch(base + url, {
       method,
       headers,
       ...(payload !== undefined && { body: new Uint8Array(payload) }),
     });
-    return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) };
+    return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
   };
 }
 

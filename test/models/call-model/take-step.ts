@@ -35,7 +35,7 @@ export async function takeStep(
   { world, meanwhile }: { world: World; meanwhile: readonly Meanwhile[] },
 ): Promise<void> {
   const sendable = withoutRivals(lane, throughOneReplica(step, meanwhile), meanwhile);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     sendable.map(async ({ replica, request }) => {
       const { url, body } = toWire(request, { project: world.project, lane: lane.name });
       const told = await send(world.replicas[replica], { url, body, status: isRefused(request) ? 422 : 200 });
@@ -45,13 +45,13 @@ export async function takeStep(
   const before = meanwhile.length === 0 ? lane.knownTraces() : { traceOf: () => undefined };
   if (meanwhile.length > 0) lane.forgetTraces();
   const isAlone = sendable.length === 1 && meanwhile.length === 0;
-  const starts = answers.flatMap(({ request, told }) => startsOf(request, told));
+  const starts = responses.flatMap(({ request, told }) => startsOf(request, told));
   for (const start of starts) {
     // of two that name different parents at once, either may have come first
     const isAgreed = starts.every((one) => one.id !== start.id || one.parent === start.parent);
     lane.tellTrace({ ...start, parent: isAgreed ? start.parent : null, before });
   }
-  for (const { request, told, isRepeated } of answers) {
+  for (const { request, told, isRepeated } of responses) {
     checkRejected(request, told);
     if (request.form === "delete" && isAlone && !isRepeated) {
       const countDoomed = (state: LaneState) => doomedBy(state, request.ids, lane.isSameTrace).length;
@@ -169,8 +169,8 @@ function startsOf(request: Request, told: Told): { id: CallName; parent: CallNam
   const brokenAt = (request.form === "batch" ? request.brokenAt : undefined) ?? Infinity;
   return messages.flatMap(({ kind, id, members }, index) => {
     if (kind !== "start") return [];
-    const answer = request.form === "batch" ? told.res?.[index < brokenAt ? index : index + 1] : told;
+    const response = request.form === "batch" ? told.res?.[index < brokenAt ? index : index + 1] : told;
     const parent = (members["parent_id"] as CallName | "" | null | undefined) || null;
-    return [{ id, parent, told: answer?.trace_id }];
+    return [{ id, parent, told: response?.trace_id }];
   });
 }

@@ -220,7 +220,7 @@ describe("FairSemaphore", () => {
     const other = share.acquire({ project: "other", key: "b" }, { maxWaitMs: 60_000 });
     first.release();
     (await other).release();
-    const refused = (await outcomes).filter(({ status }) => status === "rejected").length;
-    expect(refused).toBe(45);
+    const rejected = (await outcomes).filter(({ status }) => status === "rejected").length;
+    expect(rejected).toBe(45);
   });
 });

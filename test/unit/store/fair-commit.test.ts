@@ -39,7 +39,7 @@ describe("createGroupCommit, with many writers", () => {
       fc.asyncProperty(
         fc.array(write, { minLength: 1, maxLength: 20 }),
         fc.nat(5),
-        async (writes, refused) => {
+        async (writes, rejected) => {
           const stored: Item[] = [];
           const commit = createGroupCommit<Item>({
             name: "test",
@@ -47,7 +47,7 @@ describe("createGroupCommit, with many writers", () => {
               async (items) => {
                 await turn();
                 // one write can not be readied
-                if (items.some(({ of }) => of === refused + 1))
+                if (items.some(({ of }) => of === rejected + 1))
                   throw new StorageError("statement", "test", "1", "bad");
                 for (const item of items) item.partition = item.goesTo;
               },
@@ -62,7 +62,7 @@ describe("createGroupCommit, with many writers", () => {
               expect(partitions.size).toBeLessThanOrEqual(MAX_PARTITIONS);
               await turn();
               // one write fails, at its second piece
-              if (items.some(({ of, at }) => of === refused && at > 5)) {
+              if (items.some(({ of, at }) => of === rejected && at > 5)) {
                 throw new StorageError("statement", "test", "1", "bad");
               }
               stored.push(...items);
@@ -85,15 +85,15 @@ describe("createGroupCommit, with many writers", () => {
               () => false,
             );
             const own = stored.filter((item) => item.of === of);
-            if (of === refused + 1) expect(all).toBe(false);
-            else if (of !== refused || items.length <= 6) expect(all).toBe(true);
+            if (of === rejected + 1) expect(all).toBe(false);
+            else if (of !== rejected || items.length <= 6) expect(all).toBe(true);
             if (all)
               expect(own.map(({ at }) => at).toSorted((a, b) => a - b)).toEqual(items.map(({ at }) => at));
           });
           await Promise.all(outcomes);
           await commit.drain();
           expect(commit.pendingBytes()).toBe(0);
-          expect(stored.filter(({ of }) => of === refused + 1)).toEqual([]);
+          expect(stored.filter(({ of }) => of === rejected + 1)).toEqual([]);
           for (const ofWrite of Map.groupBy(stored, ({ of }) => of).values()) {
             for (const ofPlace of Map.groupBy(ofWrite, ({ partition }) => partition).values()) {
               const order = ofPlace.map(({ at }) => at);

@@ -161,11 +161,11 @@ describe("readUsage with an output", () => {
       { type: "file_search_call" },
       { type: "message" },
     ];
-    for (const answer of [
+    for (const response of [
       { usage, output, service_tier: "flex" },
       { response: { usage, output, service_tier: "flex" } },
     ]) {
-      expect(readUsage(summary(entry), answer)[0]).toMatchObject({
+      expect(readUsage(summary(entry), response)[0]).toMatchObject({
         units: { web_searches: 1, storage_searches: 1, output_audio_tokens: 3 },
         service: { provider: "", tier: "flex" },
       });
@@ -173,12 +173,12 @@ describe("readUsage with an output", () => {
   });
 
   it("ignores a response with other counts, or if the summary has several LLMs", () => {
-    const answer = { usage: { prompt_tokens: 7, completion_tokens: 1 }, service_tier: "flex" };
+    const response = { usage: { prompt_tokens: 7, completion_tokens: 1 }, service_tier: "flex" };
     expect(
-      readUsage(summary({ prompt_tokens: 14, completion_tokens: 2 }), answer)[0]?.service,
+      readUsage(summary({ prompt_tokens: 14, completion_tokens: 2 }), response)[0]?.service,
     ).toBeUndefined();
     const two = { usage: { a: { prompt_tokens: 7, completion_tokens: 1 }, b: { prompt_tokens: 1 } } };
-    expect(readUsage(two, answer).map(({ service }) => service)).toEqual([undefined, undefined]);
+    expect(readUsage(two, response).map(({ service }) => service)).toEqual([undefined, undefined]);
   });
 
   it("ignores other outputs", () => {

@@ -8,7 +8,7 @@ import {
 import { WriteCounters } from "../../../../src/store/write-counters.ts";
 import type { Engine, QueryOptions } from "../../../../src/store/engine.ts";
 import type { Project } from "../../../../src/shared/project.ts";
-import type { Fate } from "../../../helpers/faulty-engine.ts";
+import type { StatementFate } from "../../../helpers/faulty-engine.ts";
 import { runs } from "../../../helpers/runs.ts";
 import { chosenSeed } from "../../../helpers/seeded-random.ts";
 
@@ -21,9 +21,9 @@ class Store {
   readonly queries: string[] = [];
   readonly #counts = new WriteCounters();
   readonly #pause: () => Promise<void>;
-  readonly #fates: Fate[];
+  readonly #fates: StatementFate[];
 
-  constructor(pause: () => Promise<void> = async () => undefined, fates: readonly Fate[] = []) {
+  constructor(pause: () => Promise<void> = async () => undefined, fates: readonly StatementFate[] = []) {
     this.#pause = pause;
     this.#fates = [...fates];
   }
@@ -100,7 +100,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant("delete" as const) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant("restart" as const), by: fc.nat(1) }) },
 );
-const fates = fc.array(fc.constantFrom<Fate>("done", "done", "done", "done", "refused", "untold"), {
+const fates = fc.array(fc.constantFrom<StatementFate>("done", "done", "done", "done", "refused", "untold"), {
   size: "max",
   maxLength: 20,
 });

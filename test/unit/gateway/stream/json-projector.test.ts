@@ -72,10 +72,10 @@ describe("ResponseSieve", () => {
         fc.oneof(anyAnswer, anything),
         fc.array(fc.nat(), { maxLength: 20 }),
         fc.nat({ max: 5 }),
-        (answer, cuts, style) => {
-          fc.pre(isObject(answer));
-          expect(projector(written(answer, style), cuts).value).toEqual(
-            JSON.parse(JSON.stringify(expected(answer))),
+        (response, cuts, style) => {
+          fc.pre(isObject(response));
+          expect(projector(written(response, style), cuts).value).toEqual(
+            JSON.parse(JSON.stringify(expected(response))),
           );
         },
       ),
@@ -85,11 +85,11 @@ describe("ResponseSieve", () => {
 
   it("keeps the complete values of a truncated response, and never invents any", () => {
     fc.assert(
-      fc.property(anyAnswer, fc.nat(), (answer, cut) => {
-        const bytes = Buffer.from(JSON.stringify(answer));
+      fc.property(anyAnswer, fc.nat(), (response, cut) => {
+        const bytes = Buffer.from(JSON.stringify(response));
         const { value } = projector(bytes.subarray(0, cut % (bytes.length + 1)));
         if (value === undefined) return;
-        const whole = expected(answer) as Record<string, unknown>;
+        const whole = expected(response) as Record<string, unknown>;
         for (const [name, kept] of Object.entries(value as object)) {
           if (name !== "choices") expect(kept).toEqual(JSON.parse(JSON.stringify(whole[name])));
         }

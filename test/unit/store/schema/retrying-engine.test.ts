@@ -12,13 +12,13 @@ const options = { name: "test" };
 /** Rejects writes and `requireCurrent` reads so many times. */
 function startingEngine(refusals: number, kind: StorageErrorKind = "read_only", code?: string) {
   let tries = 0;
-  const answer = async (): Promise<void> => {
+  const response = async (): Promise<void> => {
     if (++tries <= refusals) throw new StorageError(kind, "test", code, away);
   };
   const port: Partial<Engine> = {
-    command: answer,
-    insert: answer,
-    rows: () => answer().then(() => []),
+    command: response,
+    insert: response,
+    rows: () => response().then(() => []),
     health: async () => ({ reads: undefined, writes: tries <= refusals ? away : undefined }),
   };
   return { engine: port as Engine, tries: () => tries };
@@ -50,13 +50,13 @@ describe("writes to starting servers", () => {
 
   it("fail with the reason after 30 s", async () => {
     const { engine } = startingEngine(Infinity);
-    const refused = expect(
+    const rejected = expect(
       retryingEngine(engine, startProgress()).insert("t", [], options),
     ).rejects.toMatchObject({
       detail: away,
     });
     await vi.advanceTimersByTimeAsync(31_000);
-    await refused;
+    await rejected;
   });
 
   it.each([

@@ -98,12 +98,12 @@ describe("reads with a quorum below all replicas", () => {
     await vi.advanceTimersByTimeAsync(3000);
     expect(await slow).toBe("b");
     const never = setOf([{ name: "a" }, { name: "b" }, { name: "c" }]);
-    const refused = expect(readFrom(never)).rejects.toMatchObject({
+    const rejected = expect(readFrom(never)).rejects.toMatchObject({
       kind: "unavailable",
       engineCode: NOT_CURRENT,
     });
     await vi.advanceTimersByTimeAsync(11_000);
-    await refused;
+    await rejected;
   });
 
   it("use a replica with the blocks of all others if none can catch up", async () => {
@@ -125,11 +125,11 @@ describe("reads with a quorum below all replicas", () => {
       ],
     ],
   ])("do not assume completeness: %s", async (_, servers) => {
-    const refused = expect(readFrom(setOf([{ name: "hangs" }, ...servers]))).rejects.toMatchObject({
+    const rejected = expect(readFrom(setOf([{ name: "hangs" }, ...servers]))).rejects.toMatchObject({
       engineCode: NOT_CURRENT,
     });
     await vi.advanceTimersByTimeAsync(12_000);
-    await refused;
+    await rejected;
   });
 
   it("use any replica if completeness is unknown, unless requireCurrent is set", async () => {

@@ -8,7 +8,7 @@ interface Work {
   isRepeated: boolean;
 }
 
-export interface TroubledLinks {
+export interface FaultyLinks {
   /** The servers by way of links of their own, in another order for each. */
   open(targets: readonly string[]): Promise<string>;
   /** While it is, all statements pass. */
@@ -16,14 +16,14 @@ export interface TroubledLinks {
   /** Holds every change with this text from now on, on every link; they are added to what is returned. */
   swallow(text: string): readonly Statement[];
   /** Does something until it succeeds. What is held meanwhile comes late, if it did at once. */
-  insist<Result>(work: () => Promise<Result>, isDone: (result: Result) => boolean): Promise<Insisted<Result>>;
+  insist<Result>(work: () => Promise<Result>, isDone: (result: Result) => boolean): Promise<Done<Result>>;
   /** Delivers everything that is still held. */
   deliverAll(): Promise<void>;
   readonly counts: Readonly<Record<string, number>>;
   close(): Promise<void>;
 }
 
-interface Insisted<Result> {
+interface Done<Result> {
   readonly result: Result;
   readonly isRepeated: boolean;
 }
@@ -62,7 +62,7 @@ const WITHIN_MS = 300_000;
  * Links on which random statements are delayed, repeated, overtaken and held: these arrive some time after what they belong
  * to was acknowledged. `random`: at least 0, less than 1.
  */
-export function troubledLinks(random: () => number): TroubledLinks {
+export function faultyLinks(random: () => number): FaultyLinks {
   const links: StatementProxy[] = [];
   const running = new Set<Work>();
   const late = new Set<Promise<void>>();
@@ -122,7 +122,7 @@ export function troubledLinks(random: () => number): TroubledLinks {
       return "hold";
     };
 
-  const troubles: TroubledLinks = {
+  const troubles: FaultyLinks = {
     isCalm: false,
     counts,
     swallow(text) {

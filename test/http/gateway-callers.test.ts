@@ -116,8 +116,8 @@ async function onlyCall(project: string): Promise<Stored> {
 
 /** Tokens of a project, as the usage of its window. */
 async function totalOf(project_id: string): Promise<Readonly<Record<string, number>>> {
-  const answer = await test.post("/usage/stats", { project_id, start: "2026-01-01T00:00:00Z" });
-  return (answer.json() as { total: Record<string, number> }).total;
+  const response = await test.post("/usage/stats", { project_id, start: "2026-01-01T00:00:00Z" });
+  return (response.json() as { total: Record<string, number> }).total;
 }
 
 describe("the client of a request", () => {
@@ -235,12 +235,12 @@ describe("a completion reported by a span and by the gateway", () => {
         intAttribute("gen_ai.usage.output_tokens", 5n),
       ],
     });
-    const answer = await fetch(`${origin}/otel/v1/traces`, {
+    const response = await fetch(`${origin}/otel/v1/traces`, {
       method: "POST",
       headers: { authorization: `Bearer ${ROOT_KEY}`, "content-type": "application/x-protobuf" },
       body: encodeRequest({ spans: [span], resource: { "sumtree.project": project } }),
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   }
 
   describe.each(Object.keys(BODIES) as JsonPath[])("%s", (path) => {

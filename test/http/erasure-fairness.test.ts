@@ -7,7 +7,7 @@ import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { param, sql, trusted } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { systemClock } from "../../src/shared/clock.ts";
-import { namedCluster } from "../helpers/external-store.ts";
+import { externalCluster } from "../helpers/external-store.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
@@ -22,7 +22,7 @@ afterAll(() => test.close());
 const deps = () => ({
   engine: test.engine,
   deletions: createDeletionStore(test.engine),
-  mutations: createMutations(test.engine, namedCluster),
+  mutations: createMutations(test.engine, externalCluster),
   clock: systemClock,
   runExclusive: <Result>(work: () => Promise<Result>) => work(),
 });
@@ -44,9 +44,9 @@ async function deleteSome(project_id: string, count: number): Promise<string> {
   let receipt = "";
   for (let at = 0; at < count; at += MAX_IDS) {
     const call_ids = ids.slice(at, at + MAX_IDS);
-    const answer = (await test.post("/calls/delete", { project_id, call_ids })).json();
-    expect(answer.num_deleted).toBe(call_ids.length);
-    receipt = answer.deletion_id;
+    const response = (await test.post("/calls/delete", { project_id, call_ids })).json();
+    expect(response.num_deleted).toBe(call_ids.length);
+    receipt = response.deletion_id;
   }
   return receipt;
 }

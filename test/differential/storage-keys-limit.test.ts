@@ -24,8 +24,8 @@ beforeAll(async () => {
       output: null,
       summary: {},
     }));
-    const answer = await test.post(`/v2/${project_id}/calls/complete`, { batch });
-    expect(answer.json()).toEqual({ rejected: [] });
+    const response = await test.post(`/v2/${project_id}/calls/complete`, { batch });
+    expect(response.json()).toEqual({ rejected: [] });
   }
   const moved = { project_id: PROJECTS[0], id: "c-1", op_name: "op", inputs: { n: 2 }, attributes: {} };
   const start = { ...moved, trace_id: "t-0", started_at: "2026-02-27T21:00:00.001Z", wb_run_step: 2 };
