@@ -30,7 +30,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
     async ({ grant, params, audit }, reply) => {
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
       await audit.begin([project], {});
-      const { id } = await deleteProject(project);
+      const id = await deleteProject(project);
       audit.add({ deletion_id: id });
       return reply.code(202).send({ id, state: "running" });
     },
