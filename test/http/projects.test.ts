@@ -1,4 +1,7 @@
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAuditLog } from "../../src/http/audit/audit-log.ts";
+import { FairSemaphore } from "../../src/fairness/fair-semaphore.ts";
 import { generateKey } from "../../src/http/auth/api-key.ts";
 import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { param, sql, trusted } from "../../src/query/sql.ts";
@@ -7,7 +10,6 @@ import { createDeletionStore } from "../../src/admin/projects/deletion-store.ts"
 import { ERASED_COLUMNS } from "../../src/admin/projects/erase-deleted-calls.ts";
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../src/admin/projects/retention.ts";
-import type { RetentionAudit } from "../../src/admin/projects/retention-audit.ts";
 import { createProjectDeleter } from "../../src/admin/projects/delete-projects.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { advanceDeletions } from "../../src/admin/projects/advance-deletions.ts";
@@ -313,7 +315,9 @@ describe("retention", () => {
 
     const mutations = createMutations(test.engine, namedCluster);
     const runExclusive = <Result>(work: () => Promise<Result>): Promise<Result> => work();
-    const audit: RetentionAudit = (_projects, _details, work) => work();
+    const pending = new FairSemaphore({ capacity: 1024 * 1024 });
+    const log = createAuditLog(test.engine, { lingerMs: 0, pending });
+    const audit = { log, logger: pino({ level: "silent" }) };
     const deps = { engine: test.engine, mutations, runExclusive, audit };
     await deleteExpired({ ...deps, clock: systemClock });
     const forever = await countRows("calls", "acme/forever");

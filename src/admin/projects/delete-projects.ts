@@ -1,14 +1,13 @@
-import { randomUUID } from "node:crypto";
 import { bumpGenerations } from "../../calls/storage-key/project-generations.ts";
 import type { Engine } from "../../store/engine.ts";
 import { createGroupCommit } from "../../store/group-commit.ts";
-import { param, sql } from "../../query/sql.ts";
+import { sql } from "../../query/sql.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { FairSemaphore } from "../../fairness/fair-semaphore.ts";
 import { runAsTenant } from "../../fairness/tenant.ts";
 import type { Project } from "../../shared/project.ts";
 import { newDeletion, type Deletion, type DeletionStore } from "./deletion-store.ts";
-import type { Mutations } from "./mutations.ts";
+import type { Change, Mutations } from "./mutations.ts";
 
 export interface DeletionDeps {
   readonly engine: Engine;
@@ -49,28 +48,25 @@ export function createProjectDeleter(deps: DeletionDeps): (project: Project) => 
  * need not repeat the request, and later writes to a project stay.
  */
 async function deleteProjects(deps: DeletionDeps, batch: readonly Deletion[]): Promise<void> {
-  const { deletions, mutations } = deps;
+  const { engine, deletions, mutations } = deps;
   const projects = batch.map(({ project }) => project);
-  const tag = `deletion ${randomUUID()}`;
-  const tables = await tablesOfProjects(deps.engine);
-  const started: string[] = [];
-  const change = sql`DELETE WHERE project_id IN ${param("Array(String)", projects)}`;
-  await deps.runExclusive(async () => {
-    for (const table of tables) started.push(...(await mutations.start({ table, projects, tag }, change)));
-    await bumpGenerations(deps.engine, projects);
+  const tables = await tablesOfProjects(engine);
+  const started = await deps.runExclusive(async () => {
+    const begun = await mutations.start("deletion", projects, tables);
+    await bumpGenerations(engine, projects);
+    return begun;
   });
-  const numbers = await mutations.numbers(tag, started);
+  const numbers = await mutations.numbers(started);
   await deletions.save(batch.map((deletion) => ({ ...deletion, step: "running", mutations: numbers })));
 }
 
 /** Tables with rows of projects, read from the store so that tables of later versions are included. Deletions and project generations stay. */
-async function tablesOfProjects(engine: Engine): Promise<readonly string[]> {
-  const rows = await engine.rows<{ table: string }>(
+async function tablesOfProjects(engine: Engine): Promise<readonly Change[]> {
+  return engine.rows<Change>(
     sql`SELECT table FROM system.columns
         WHERE database = currentDatabase() AND name = 'project_id' AND table NOT IN ('deletions', 'project_generations') AND table IN
           (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
         ORDER BY table = 'calls', table`,
     { name: "tables_of_projects", tables: "local" },
   );
-  return rows.map((row) => row.table);
 }
