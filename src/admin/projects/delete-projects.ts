@@ -51,12 +51,12 @@ async function deleteProjects(deps: DeletionDeps, batch: readonly Deletion[]): P
   const { engine, deletions, mutations } = deps;
   const projects = batch.map(({ project }) => project);
   const tables = await tablesOfProjects(engine);
-  const started = await deps.runExclusive(async () => {
-    const begun = await mutations.start("deletion", projects, tables);
+  const readNumbers = await deps.runExclusive(async () => {
+    const started = await mutations.start("deletion", projects, tables);
     await bumpGenerations(engine, projects);
-    return begun;
+    return started;
   });
-  const numbers = await mutations.numbers(started);
+  const numbers = await readNumbers();
   await deletions.save(batch.map((deletion) => ({ ...deletion, step: "running", mutations: numbers })));
 }
 

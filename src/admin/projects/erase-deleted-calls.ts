@@ -101,29 +101,28 @@ export async function eraseDeletedCalls(deps: DeletionDeps, maxKeys: number = MA
   const changes: Change[] = [];
   const covered = new Set(projects);
   for (const content of contents) {
-    const { change, cut } = await selectContent(deps, content, projects, maxKeys);
+    const { keys, rows, cut } = await selectContent(deps, content, projects, maxKeys);
     for (const project of cut) covered.delete(project);
-    if (change !== undefined) changes.push(change);
+    if (keys.length > 0) changes.push({ ...content, rows });
   }
-  const started = await mutations.start(KIND, projects, changes);
+  const readNumbers = await mutations.start(KIND, projects, changes);
   const running = requested.filter(({ project }) => covered.has(project));
   if (running.length === 0) return;
-  const earlier = await mutations.numbers({ tag: KIND, places: [] });
-  const numbers = { ...earlier, ...(await mutations.numbers(started)) };
+  const numbers = { ...(await mutations.newest(KIND)), ...(await readNumbers()) };
   await deletions.save(running.map((deletion) => ({ ...deletion, step: "running", mutations: numbers })));
 }
 
 /**
- * Selects up to `maxKeys` keys, divided fairly: in turn among entities, and within each among its projects. Returns the
- * change that erases their rows, and the projects with further keys (`cut`). Keys are hashed to one length, with a new seed
- * each time, so that clients cannot construct collisions.
+ * Selects up to `maxKeys` keys, divided fairly: in turn among entities, and within each among its projects. `rows`: condition
+ * of the mutation; `cut`: projects with further keys. Keys are hashed to one length, with a new seed each time, so that
+ * clients cannot construct collisions.
  */
 async function selectContent(
   { engine }: DeletionDeps,
-  { table, action, key, hasContent, isMarked = sql`0`, isDeleted }: Content,
+  { table, key, hasContent, isMarked = sql`0`, isDeleted }: Content,
   projects: readonly Project[],
   maxKeys: number,
-): Promise<{ readonly change: Change | undefined; readonly cut: readonly Project[] }> {
+): Promise<{ keys: readonly string[]; rows: Sql; cut: readonly Project[] }> {
   const [first, second] = [randomBytes(8), randomBytes(8)].map((bytes) =>
     param("UInt64", bytes.readBigUInt64LE().toString()),
   );
@@ -143,9 +142,9 @@ async function selectContent(
     { name: "deleted_calls_find", limits: "maintenance", requireCurrent: true },
   );
   const keys = found.flatMap(({ own }) => own);
-  const rows = sql`(${hasContent}) AND (${isMarked} OR ${hash} IN ${param("Array(String)", keys)})`;
   return {
-    change: keys.length === 0 ? undefined : { table, action, rows },
+    keys,
+    rows: sql`(${hasContent}) AND (${isMarked} OR ${hash} IN ${param("Array(String)", keys)})`,
     cut: found.filter(({ isCut }) => isCut === 1).map(({ project_id }) => project_id),
   };
 }

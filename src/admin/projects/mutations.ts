@@ -16,26 +16,23 @@ export type MutationNumbers = Readonly<Record<string, number>>;
 export interface Change {
   readonly table: string;
   /** Default: `DELETE`. */
-  readonly action?: Sql | undefined;
+  readonly action?: Sql;
   /** Condition for rows of the projects. Default: all. */
   readonly rows?: Sql;
-}
-
-export interface StartedMutations {
-  /** Kind and a unique id, by which the mutations are found again. */
-  readonly tag: string;
-  /** Tables, or with several shards `2/calls`. */
-  readonly places: readonly string[];
 }
 
 export interface Mutations {
   /**
    * Starts the mutations of rows of some projects, and does not wait for them. Only rows stored now change, even if a
-   * statement is late or repeated.
+   * statement is late or repeated. Returns a function that reads their numbers once all of them show up.
    */
-  start(kind: string, projects: readonly string[], changes: readonly Change[]): Promise<StartedMutations>;
-  /** Finds the newest mutations with this prefix of their tag. Waits until there is one in each place. */
-  numbers(started: StartedMutations): Promise<MutationNumbers>;
+  start(
+    kind: string,
+    projects: readonly string[],
+    changes: readonly Change[],
+  ): Promise<() => Promise<MutationNumbers>>;
+  /** Reads the numbers of the newest mutations of this kind. */
+  newest(kind: string): Promise<MutationNumbers>;
   /** True while a mutation of this kind runs on any replica. */
   areRunning(kind: string): Promise<boolean>;
   /** True if the mutations are done on all replicas and no replaced data part is on a disk. False while a replica is down. */
@@ -70,8 +67,8 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
   const shardTables = sql`concat(toString((SELECT groupArray(shard_num) FROM (SELECT shard_num FROM system.clusters
     WHERE cluster = ${param("String", cluster ?? "")} ORDER BY shard_num, replica_num))[_shard_num]), '/', table)`;
 
-  const newest = async (tag: string, shards: number): Promise<MutationNumbers> => {
-    const isOne = shards === 1;
+  const newest = async (tag: string): Promise<MutationNumbers> => {
+    const isOne = (await countShards(engine, cluster)) === 1;
     const of = isOne ? sql`table` : sql`concat(toString(_shard_num), '/', table)`;
     const from = isOne ? sql`system.mutations` : trusted(`cluster('${cluster}', system.mutations)`);
     const rows = await engine.rows<{ key: string; newest: number }>(
@@ -93,18 +90,17 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
           if (isStarted) places.push(shards === 1 ? change.table : `${shard}/${change.table}`);
         }
       }
-      return { tag, places };
+      return async () => {
+        for (let waitedMs = 0; waitedMs < SHOW_WITHIN_MS; waitedMs += ASK_EVERY_MS) {
+          const numbers = await newest(tag);
+          const shown = new Set(Object.keys(numbers).map((key) => key.split("@")[0]));
+          if (places.every((place) => shown.has(place))) return numbers;
+          await delay(ASK_EVERY_MS);
+        }
+        throw new StorageError("unavailable", "mutations_numbers", undefined, "a mutation does not show up");
+      };
     },
-    async numbers({ tag, places }) {
-      const shards = await countShards(engine, cluster);
-      for (let waitedMs = 0; waitedMs < SHOW_WITHIN_MS; waitedMs += ASK_EVERY_MS) {
-        const numbers = await newest(tag, shards);
-        const shown = new Set(Object.keys(numbers).map((key) => key.split("@")[0]));
-        if (places.every((place) => shown.has(place))) return numbers;
-        await delay(ASK_EVERY_MS);
-      }
-      throw new StorageError("unavailable", "mutations_numbers", undefined, "a mutation does not show up");
-    },
+    newest,
     async areRunning(kind) {
       const [row] = await engine.rows<{ n: number }>(
         sql`SELECT count() AS n FROM ${everywhere("system.mutations")}
@@ -118,8 +114,9 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
       const of = isByShard ? shardTables : sql`table`;
       const known = sql`${param("Array(String)", Object.keys(numbers))}, ${param("Array(UInt64)", Object.values(numbers))}`;
       const ours = sql`transform(concat(${of}, '@', partition_id), ${known}, transform(${of}, ${known}, toUInt64(0)))`;
-      const read = async (): Promise<readonly Left[]> =>
-        engine.rows<Left>(
+      // tables with an unfinished mutation, or with replaced parts on the disk
+      const read = () =>
+        engine.rows<{ table: string; isRunning: 0 | 1 }>(
           sql`SELECT DISTINCT table, isRunning FROM
               (SELECT table, toUInt8(1) AS isRunning FROM ${everywhere("system.mutations")} ${inPartitions}
                WHERE ${here} AND NOT is_done AND number > 0 AND number = ${ours}
@@ -169,12 +166,6 @@ async function startMutation(
     { name: "mutation_start", tables: shard },
   );
   return true;
-}
-
-/** Table with an unfinished mutation (`isRunning`), or with inactive parts on the disk. */
-interface Left {
-  readonly table: string;
-  readonly isRunning: 0 | 1;
 }
 
 /** Makes the engine remove replaced data parts: it checks idle tables ever less often, but always when a partition is dropped. */

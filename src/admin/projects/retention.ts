@@ -23,10 +23,7 @@ const MAX_KEYS = 1000;
 const callKey = sql`concat(project_id, '\n', toString(hour), '\n', toString(length(trace_id)), '\n', trace_id, id)`;
 
 /** Retention of a project in days; null: forever. */
-export async function readRetention(
-  { engine }: Pick<RetentionDeps, "engine">,
-  project: Project,
-): Promise<number | null> {
+export async function readRetention(engine: Engine, project: Project): Promise<number | null> {
   const rows = await engine.rows<{ days: number | null }>(
     sql`SELECT days FROM retention FINAL WHERE project_id = ${param("String", project)}`,
     { name: "retention_read" },
@@ -34,11 +31,7 @@ export async function readRetention(
   return rows[0]?.days ?? null;
 }
 
-export async function saveRetention(
-  { engine }: Pick<RetentionDeps, "engine">,
-  project: Project,
-  days: number | null,
-): Promise<void> {
+export async function saveRetention(engine: Engine, project: Project, days: number | null): Promise<void> {
   await engine.insert("retention", [{ project_id: project, days }], { name: "retention_save" });
 }
 
@@ -55,42 +48,38 @@ export async function deleteExpired(deps: RetentionDeps): Promise<void> {
     { name: "retention_spans", limits: "maintenance" },
   );
   for (const { days, projects } of spans) {
-    const beforeMs = (Math.floor(clock.now() / DAY_MS) - days) * DAY_MS;
-    const found = await findExpired(engine, projects, beforeMs);
-    if (found.length === 0) continue;
-    const tables = new Set(found.map(({ table }) => table));
-    const affected = [...new Set(found.map(({ project }) => project))];
-    await audited(deps, affected, { days, before: new Date(beforeMs).toISOString() }, () =>
-      deps.runExclusive(async () => {
-        const expired = await expiredRows(engine, affected, beforeMs);
-        await mutations.start(
-          KIND,
-          affected,
-          expired.filter(({ table }) => tables.has(table)),
-        );
-      }),
-    );
+    await deleteBefore(deps, projects, (Math.floor(clock.now() / DAY_MS) - days) * DAY_MS, days);
   }
 }
 
-interface Found {
-  readonly table: string;
-  readonly project: Project;
-}
-
-/** Finds the projects with rows to delete, by table. */
-async function findExpired(
-  engine: Engine,
+/** Deletes rows of projects before an instant. The audit log names the projects and has the days of their retention. */
+async function deleteBefore(
+  deps: RetentionDeps,
   projects: readonly Project[],
   beforeMs: number,
-): Promise<readonly Found[]> {
-  const found: Found[] = [];
+  days: number,
+): Promise<void> {
+  const { engine, mutations } = deps;
+  const tables = new Set<string>();
+  const affected = new Set<Project>();
   for (const { table, rows } of await expiredRows(engine, projects, beforeMs)) {
-    const query = sql`SELECT DISTINCT ${param("String", table)} AS table, project_id AS project FROM ${trusted(table)}
-      WHERE project_id IN ${param("Array(String)", projects)} AND ${rows}`;
-    found.push(...(await engine.rows<Found>(query, { name: "retention_find", limits: "maintenance" })));
+    const found = await engine.rows<{ project_id: Project }>(
+      sql`SELECT DISTINCT project_id FROM ${trusted(table)}
+          WHERE project_id IN ${param("Array(String)", projects)} AND (${rows})`,
+      { name: "retention_find", limits: "maintenance" },
+    );
+    if (found.length > 0) tables.add(table);
+    for (const { project_id } of found) affected.add(project_id);
   }
-  return found;
+  if (affected.size === 0) return;
+  const details = { days, before: new Date(beforeMs).toISOString() };
+  await audited(deps, [...affected], details, () =>
+    deps.runExclusive(async () => {
+      const expired = await expiredRows(engine, [...affected], beforeMs);
+      const changes = expired.filter(({ table }) => tables.has(table));
+      await mutations.start(KIND, [...affected], changes);
+    }),
+  );
 }
 
 /** Builds conditions for rows of projects before a day. The age of a call is that of its start. Tables that locate calls come last. */
@@ -124,8 +113,8 @@ async function expiredRows(
       : sql`${callKey} IN ${param("Array(String)", keptCalls)}`;
 
   // all events of a call are deleted together, merged or not; a lone tombstone stays, so that its call stays deleted
-  const calls = sql`(${isBefore} AND NOT ${stays} AND NOT (started_at IS NULL AND deleted_at IS NOT NULL)
-    OR ${callKey} IN ${param("Array(String)", movedCalls)})`;
+  const calls = sql`${isBefore} AND NOT ${stays} AND NOT (started_at IS NULL AND deleted_at IS NOT NULL)
+    OR ${callKey} IN ${param("Array(String)", movedCalls)}`;
   const hours = sql`${isBefore} AND NOT has(${param("Array(Int64)", keptHours)}, hour)`;
   const older = {
     calls,
@@ -147,7 +136,7 @@ async function expiredRows(
 async function audited(
   { audit, clock }: RetentionDeps,
   projects: readonly Project[],
-  details: { readonly days: number; readonly before: string },
+  details: AuditEntry["details"],
   work: () => Promise<void>,
 ): Promise<void> {
   const begun = projects.map((project): AuditEntry => ({
@@ -163,14 +152,12 @@ async function audited(
     outcome: "unknown",
     status: 0,
   }));
-  const end = (outcome: "done" | "failed"): Promise<unknown> =>
-    Promise.all(begun.map((entry) => endEntry(audit, { ...entry, outcome }, details)));
   await Promise.all(begun.map((entry) => audit.log.write(entry)));
+  let outcome: AuditEntry["outcome"] = "failed";
   try {
     await work();
-  } catch (error) {
-    await end("failed");
-    throw error;
+    outcome = "done";
+  } finally {
+    await Promise.all(begun.map((entry) => endEntry(audit, { ...entry, outcome }, details)));
   }
-  await end("done");
 }
