@@ -3,7 +3,6 @@ import { advanceDeletions } from "./admin/projects/advance-deletions.ts";
 import { createDeletionStore, newDeletion } from "./admin/projects/deletion-store.ts";
 import { createMutations } from "./admin/projects/mutations.ts";
 import { deleteExpired } from "./admin/projects/retention.ts";
-import { createRetentionAudit } from "./admin/projects/retention-audit.ts";
 import { projectRoutes } from "./admin/projects/routes.ts";
 import type { Config } from "./config.ts";
 import type { CallWriter } from "./calls/write/call-writer.ts";
@@ -36,7 +35,7 @@ export async function registerDeletions(
   const deps = { engine, clock, mutations, deletions, runExclusive };
   await app.register(projectRoutes, deps);
   registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => advanceDeletions(deps) });
-  const audit = createRetentionAudit({ log, logger: app.log }, clock);
+  const audit = { log, logger: app.log };
   const expire = (): Promise<void> => deleteExpired({ ...deps, audit });
   registerPeriodic(app, { name: "retention", everyMs: 60 * MINUTE_MS, run: expire });
   return async (project) => {

@@ -98,6 +98,7 @@ describe.skipIf(replicaCount < 2)(`random histories over faulty links, on ${clus
     const engine = engines[0]!;
     const mutations = createMutations(engine, testCluster);
     const clock = { now: Date.now };
+    const write = (): Promise<void> => Promise.resolve();
     const deps = {
       engine,
       clock,
@@ -114,7 +115,10 @@ describe.skipIf(replicaCount < 2)(`random histories over faulty links, on ${clus
           deleteExpired({
             ...deps,
             mutations: { ...mutations, areRunning: () => Promise.resolve(false) },
-            audit: (_projects, _details, work) => work(),
+            audit: {
+              log: { write, drain: write },
+              logger: { info: () => undefined, error: () => undefined },
+            },
           }),
         ),
     };

@@ -1,4 +1,7 @@
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAuditLog } from "../../src/http/audit/audit-log.ts";
+import { FairSemaphore } from "../../src/fairness/fair-semaphore.ts";
 import { generateKey } from "../../src/http/auth/api-key.ts";
 import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { param, sql, trusted } from "../../src/query/sql.ts";
@@ -7,7 +10,6 @@ import { createDeletionStore } from "../../src/admin/projects/deletion-store.ts"
 import { ERASED_COLUMNS } from "../../src/admin/projects/erase-deleted-calls.ts";
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../src/admin/projects/retention.ts";
-import type { RetentionAudit } from "../../src/admin/projects/retention-audit.ts";
 import { createProjectDeleter } from "../../src/admin/projects/delete-projects.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { advanceDeletions } from "../../src/admin/projects/advance-deletions.ts";
@@ -155,20 +157,22 @@ describe("deleting a project", () => {
   });
 
   it("shares mutations with concurrent deletions, and precedes other projects of an entity", async () => {
+    const deletions = createDeletionStore(test.engine);
     const deleteProject = createProjectDeleter({
       engine: test.engine,
-      deletions: createDeletionStore(test.engine),
+      deletions,
       mutations: createMutations(test.engine, externalCluster),
       clock: systemClock,
       runExclusive: (work) => work(),
     });
     const asked = [...Array.from({ length: 130 }, (_, n) => `evil/p${n}`), "good/one"] as Project[];
     await Promise.all(["evil/p0", "evil/p1", "good/one"].map((project_id) => startCall(project_id)));
-    const found = await Promise.all(asked.map(deleteProject));
+    const ids = await Promise.all(asked.map(deleteProject));
+    const found = await Promise.all(ids.map(async (id) => (await deletions.find(id))!));
     expect(found.map(({ project }) => project)).toEqual(asked);
     const batches = Map.groupBy(found, ({ mutations }) => JSON.stringify(mutations));
-    expect([...batches.values()].map(({ length }) => length)).toEqual([1, 100, 30]);
-    expect([...batches.values()][1]).toContain(found.at(-1));
+    expect([...batches.values()].map(({ length }) => length)).toEqual([100, 31]);
+    expect([...batches.values()][0]).toContain(found.at(-1));
     for (const project of asked) expect(await countRows("calls", project)).toBe(0);
   });
 
@@ -311,7 +315,9 @@ describe("retention", () => {
 
     const mutations = createMutations(test.engine, externalCluster);
     const runExclusive = <Result>(work: () => Promise<Result>): Promise<Result> => work();
-    const audit: RetentionAudit = (_projects, _details, work) => work();
+    const pending = new FairSemaphore({ capacity: 1024 * 1024 });
+    const log = createAuditLog(test.engine, { lingerMs: 0, pending });
+    const audit = { log, logger: pino({ level: "silent" }) };
     const deps = { engine: test.engine, mutations, runExclusive, audit };
     await deleteExpired({ ...deps, clock: systemClock });
     const forever = await countRows("calls", "acme/forever");

@@ -2,7 +2,6 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../src/admin/projects/retention.ts";
-import { createRetentionAudit } from "../../src/admin/projects/retention-audit.ts";
 import { createAuditLog } from "../../src/http/audit/audit-log.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import { FairSemaphore } from "../../src/fairness/fair-semaphore.ts";
@@ -81,8 +80,7 @@ async function expire({ audit: failing, mutations: isBroken }: Broken = {}): Pro
   };
   const pending = new FairSemaphore({ capacity: 1024 * 1024 });
   const log = createAuditLog(engine, { lingerMs: 0, pending });
-  const logger = pino({ level: "silent" });
-  const audit = createRetentionAudit({ log, logger }, systemClock);
+  const audit = { log, logger: pino({ level: "silent" }) };
   const mutations = createMutations(test.engine, externalCluster);
   await until(async () => !(await mutations.areRunning("retention")));
   const runExclusive = <Result>(work: () => Promise<Result>): Promise<Result> => work();

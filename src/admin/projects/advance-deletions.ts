@@ -2,8 +2,6 @@ import type { Deletion } from "./deletion-store.ts";
 import type { DeletionDeps } from "./delete-projects.ts";
 import { eraseDeletedCalls } from "./erase-deleted-calls.ts";
 
-type FinishDeps = Pick<DeletionDeps, "deletions" | "mutations" | "clock">;
-
 /** Advances all deletions: starts requested erasures of calls, and marks finished ones as done. */
 export async function advanceDeletions(deps: DeletionDeps): Promise<void> {
   await eraseDeletedCalls(deps);
@@ -14,7 +12,7 @@ export async function advanceDeletions(deps: DeletionDeps): Promise<void> {
 
 /** Marks deletions that share mutations as done if no data part has the rows any more. Returns their current state. */
 export async function finishIfGone(
-  { deletions, mutations, clock }: FinishDeps,
+  { deletions, mutations, clock }: DeletionDeps,
   running: readonly Deletion[],
 ): Promise<readonly Deletion[]> {
   if (!(await mutations.areComplete(running[0]!.mutations))) return running;

@@ -5,8 +5,6 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
 import type { MutationNumbers } from "./mutations.ts";
 
-export type DeletionKind = "project" | "calls";
-
 const MAX_PROJECTS = 1000;
 const MAX_AT_ONCE = 10_000;
 /** SQL expression: entity of a row's project. */
@@ -17,7 +15,7 @@ const STEPS = ["asked", "running", "done"] as const;
 export interface Deletion {
   readonly id: string;
   readonly project: Project;
-  readonly kind: DeletionKind;
+  readonly kind: "project" | "calls";
   readonly requestedAtMs: number;
   readonly step: (typeof STEPS)[number];
   /** Mutations that delete it; empty until they are started. */
@@ -36,7 +34,7 @@ export interface DeletionStore {
   projectsOfCalls(sinceMs: number): Promise<readonly Project[]>;
 }
 
-export function newDeletion(project: Project, kind: DeletionKind, clock: Clock): Deletion {
+export function newDeletion(project: Project, kind: Deletion["kind"], clock: Clock): Deletion {
   return {
     id: randomUUID(),
     project,

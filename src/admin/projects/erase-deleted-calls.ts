@@ -1,7 +1,9 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { param, sql, trusted, type Sql } from "../../query/sql.ts";
+import { randomBytes } from "node:crypto";
+import { param, sql, trusted, type Param, type Sql } from "../../query/sql.ts";
+import type { Project } from "../../shared/project.ts";
 import type { DeletionDeps } from "./delete-projects.ts";
-import { findErasable } from "./find-erasable.ts";
+import { ENTITY } from "./deletion-store.ts";
+import type { Change } from "./mutations.ts";
 
 /** Columns cleared in a deleted call. Ids, times and the deletion stay, so that late events stay deleted too. */
 export const ERASED_COLUMNS = [
@@ -26,75 +28,63 @@ export const ERASED_COLUMNS = [
   "completion_id",
 ] as const;
 
-const TAG = "deleted calls";
+const KIND = "deleted calls";
 /** Limit of a mutation, which must fit into one ClickHouse Keeper node of a megabyte. */
 const MAX_KEYS = 20_000;
 /** Time after a deletion in which late events of the call are erased too. */
 const LATE_MS = 7 * 86_400_000;
 
-const assignments = trusted(ERASED_COLUMNS.map((name) => `${name} = NULL`).join());
-const holds = trusted(ERASED_COLUMNS.map((name) => `${name} IS NOT NULL`).join(" OR "));
+/** Rows of a table that may contain content of deleted calls. */
+interface Content extends Omit<Change, "rows"> {
+  /** Columns that identify what is erased together. */
+  readonly key: Sql;
+  /** Condition for rows with content. */
+  readonly hasContent: Sql;
+  /** Condition for rows that the mutation erases without their key. Default: none. */
+  readonly isMarked?: Sql;
+  /** Condition for rows of deleted calls in some projects. */
+  readonly isDeleted: (projects: Param) => Sql;
+}
+
+const fromDeletedCalls = (columns: Sql, projects: Param): Sql =>
+  sql`(SELECT ${columns} FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL)`;
 const callKey = sql`project_id, trace_id, id`;
-const deletedHours = (projects: Sql): Sql =>
-  sql`(SELECT project_id, hour FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL)`;
-/** Rows of the usage rollup, by batch. */
-const batchKey = sql`project_id, batch_id`;
-const pendingKey = sql`project_id, id`;
+const callId = sql`project_id, id`;
+const callHour = sql`project_id, hour`;
 
-/** Hashes keys to one length, with a new seed each time, so that clients cannot construct collisions. */
-type HashKey = (columns: Sql) => Sql;
-
-function newHash(): HashKey {
-  const [first, second] = [randomBytes(8), randomBytes(8)].map((bytes) =>
-    param("UInt64", bytes.readBigUInt64LE().toString()),
-  );
-  return (columns) => sql`hex(sipHash128Keyed((${first!}, ${second!}), ${columns}))`;
-}
-
-interface Place {
-  readonly table: string;
-  /** Rows to change, by project and key; the key is '' if the mutation selects them itself. */
-  readonly find: (projects: Sql, hash: HashKey) => Sql;
-  readonly change: (projects: Sql, keys: Sql, hash: HashKey) => Sql;
-}
-
-/** Rows not yet merged with their tombstone are not marked as deleted, so they are selected by key. */
-const places: readonly Place[] = [
+const contents: readonly Content[] = [
   {
     table: "calls",
+    action: trusted(`UPDATE ${ERASED_COLUMNS.map((name) => `${name} = NULL`).join()}`),
+    key: callKey,
+    hasContent: trusted(ERASED_COLUMNS.map((name) => `${name} IS NOT NULL`).join(" OR ")),
+    // rows not yet merged with their tombstone are not marked
+    isMarked: sql`deleted_at IS NOT NULL`,
     // read only traces with deleted calls
-    find: (
-      projects,
-      hash,
-    ) => sql`SELECT project_id, if(deleted_at IS NULL, ${hash(callKey)}, '') AS key FROM calls
-      PREWHERE project_id IN ${projects} AND (hour, trace_id) IN
-        (SELECT hour, trace_id FROM trace_hours WHERE project_id IN ${projects} AND trace_id IN
-          (SELECT trace_id FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL))
-      WHERE (${holds}) AND (deleted_at IS NOT NULL OR (project_id, trace_id, id) IN
-        (SELECT project_id, trace_id, id FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL))`,
-    change: (projects, keys, hash) => sql`UPDATE ${assignments}
-      WHERE project_id IN ${projects} AND (${holds}) AND (deleted_at IS NOT NULL OR ${hash(callKey)} IN ${keys})`,
+    isDeleted: (projects) => sql`(hour, trace_id) IN
+        (SELECT hour, trace_id FROM trace_hours
+         WHERE project_id IN ${projects} AND trace_id IN ${fromDeletedCalls(sql`trace_id`, projects)})
+      AND (${callKey}) IN ${fromDeletedCalls(callKey, projects)}`,
   },
   {
     table: "pending_call_events",
-    find: (projects, hash) => sql`SELECT project_id, ${hash(pendingKey)} AS key FROM pending_call_events
-      WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND
-        ((project_id, id) IN (SELECT project_id, id FROM pending_call_events WHERE project_id IN ${projects} AND kind = 'delete')
-         OR (project_id, id) IN (SELECT project_id, id FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL))`,
-    change: (projects, keys, hash) => sql`DELETE
-      WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND ${hash(pendingKey)} IN ${keys}`,
+    key: callId,
+    hasContent: sql`kind != 'delete' AND columns != '{}'`,
+    isDeleted: (projects) => sql`(${callId}) IN ${fromDeletedCalls(callId, projects)} OR (${callId}) IN
+      (SELECT ${callId} FROM pending_call_events WHERE project_id IN ${projects} AND kind = 'delete')`,
   },
   {
     // batches materialized after the deletion do not contain the call; rows of replaced batches may remain
     table: "usage_rollup",
-    find: (projects, hash) => sql`SELECT project_id, ${hash(batchKey)} AS key FROM usage_rollup
-      WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} AND (project_id, batch_id) NOT IN
-        (SELECT project_id, batch_id FROM usage_rollup
-         WHERE project_id IN ${projects} AND is_record = 0 AND (project_id, hour, manifest.hour_fingerprint) IN
-          (SELECT project_id, hour, sum(calls.fingerprint) FROM calls
-           WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} GROUP BY project_id, hour))`,
-    change: (projects, keys, hash) =>
-      sql`DELETE WHERE project_id IN ${projects} AND ${hash(batchKey)} IN ${keys}`,
+    key: sql`project_id, batch_id`,
+    hasContent: sql`1`,
+    isDeleted: (
+      projects,
+    ) => sql`(${callHour}) IN ${fromDeletedCalls(callHour, projects)} AND (project_id, batch_id) NOT IN
+      (SELECT project_id, batch_id FROM usage_rollup
+       WHERE project_id IN ${projects} AND is_record = 0 AND (${callHour}, manifest.hour_fingerprint) IN
+        (SELECT ${callHour}, sum(calls.fingerprint) FROM calls
+         WHERE project_id IN ${projects} AND (${callHour}) IN ${fromDeletedCalls(callHour, projects)} GROUP BY ${callHour}))`,
   },
 ];
 
@@ -106,22 +96,55 @@ export async function eraseDeletedCalls(deps: DeletionDeps, maxKeys: number = MA
   const { deletions, mutations, clock } = deps;
   const projects = await deletions.projectsOfCalls(clock.now() - LATE_MS);
   const requested = await deletions.at("asked");
-  if (projects.length === 0 || (await mutations.areRunning(TAG))) return;
+  if (projects.length === 0 || (await mutations.areRunning(KIND))) return;
 
-  const tag = `${TAG} ${randomUUID()}`;
-  const started: string[] = [];
+  const changes: Change[] = [];
   const covered = new Set(projects);
-  const ofProjects = sql`${param("Array(String)", projects)}`;
-  for (const { table, find, change } of places) {
-    const hash = newHash();
-    const { keys, cut } = await findErasable(deps.engine, find(ofProjects, hash), maxKeys);
+  for (const content of contents) {
+    const { keys, rows, cut } = await selectContent(deps, content, projects, maxKeys);
     for (const project of cut) covered.delete(project);
-    if (keys.length === 0) continue;
-    const erase = change(ofProjects, sql`${param("Array(String)", keys)}`, hash);
-    started.push(...(await mutations.start({ table, projects, tag }, erase)));
+    if (keys.length > 0) changes.push({ ...content, rows });
   }
+  const readNumbers = await mutations.start(KIND, projects, changes);
   const running = requested.filter(({ project }) => covered.has(project));
   if (running.length === 0) return;
-  const numbers = { ...(await mutations.numbers(TAG, [])), ...(await mutations.numbers(tag, started)) };
+  const numbers = { ...(await mutations.newest(KIND)), ...(await readNumbers()) };
   await deletions.save(running.map((deletion) => ({ ...deletion, step: "running", mutations: numbers })));
+}
+
+/**
+ * Selects up to `maxKeys` keys, divided fairly: in turn among entities, and within each among its projects. `rows`: condition
+ * of the mutation; `cut`: projects with further keys. Keys are hashed to one length, with a new seed each time, so that
+ * clients cannot construct collisions.
+ */
+async function selectContent(
+  { engine }: DeletionDeps,
+  { table, key, hasContent, isMarked = sql`0`, isDeleted }: Content,
+  projects: readonly Project[],
+  maxKeys: number,
+): Promise<{ keys: readonly string[]; rows: Sql; cut: readonly Project[] }> {
+  const [first, second] = [randomBytes(8), randomBytes(8)].map((bytes) =>
+    param("UInt64", bytes.readBigUInt64LE().toString()),
+  );
+  const hash = sql`hex(sipHash128Keyed((${first!}, ${second!}), ${key}))`;
+  const ofProjects = param("Array(String)", projects);
+  const max = param("UInt32", maxKeys);
+  const oneMore = param("UInt32", maxKeys + 1);
+  const found = await engine.rows<{ project_id: Project; own: readonly string[]; isCut: 0 | 1 }>(
+    sql`SELECT project_id, groupArrayIf(key, turn <= ${max}) AS own, count() > length(own) AS isCut FROM
+          (SELECT project_id, key, row_number() OVER (ORDER BY of_entity, project_id) AS turn FROM
+            (SELECT project_id, key, row_number() OVER (PARTITION BY ${ENTITY} ORDER BY of_project, project_id) AS of_entity FROM
+              (SELECT project_id, key, row_number() OVER (PARTITION BY project_id) AS of_project FROM
+                (SELECT DISTINCT project_id, if(${isMarked}, '', ${hash}) AS key FROM ${trusted(table)}
+                 PREWHERE project_id IN ${ofProjects} AND (${isDeleted(ofProjects)}) WHERE ${hasContent}
+                 LIMIT ${oneMore} BY project_id))))
+        GROUP BY project_id`,
+    { name: "deleted_calls_find", limits: "maintenance", requireCurrent: true },
+  );
+  const keys = found.flatMap(({ own }) => own);
+  return {
+    keys,
+    rows: sql`(${hasContent}) AND (${isMarked} OR ${hash} IN ${param("Array(String)", keys)})`,
+    cut: found.filter(({ isCut }) => isCut === 1).map(({ project_id }) => project_id),
+  };
 }

@@ -1,8 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../../store/engine.ts";
 import { shardCountOf } from "../../store/cluster/shards/shards.ts";
 import { StorageError } from "../../store/storage-error.ts";
-import { upToCurrentBlock } from "./current-blocks.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 
 /**
@@ -12,23 +12,29 @@ import { param, sql, trusted, type Sql } from "../../query/sql.ts";
  */
 export type MutationNumbers = Readonly<Record<string, number>>;
 
-interface Changed {
+/** Rows of a table to delete or update. */
+export interface Change {
   readonly table: string;
-  readonly projects: readonly string[];
-  /** Name by which the mutation is found again. */
-  readonly tag: string;
+  /** Default: `DELETE`. */
+  readonly action?: Sql;
+  /** Condition for rows of the projects. Default: all. */
+  readonly rows?: Sql;
 }
 
 export interface Mutations {
   /**
-   * Starts a mutation of rows of these projects, and does not wait for it. `change` ends with a condition. Only rows stored now
-   * change, even if the statement is late or repeated. Returns where it was started: tables, or with several shards `2/calls`.
+   * Starts the mutations of rows of some projects, and does not wait for them. Only rows stored now change, even if a
+   * statement is late or repeated. Returns a function that reads their numbers once all of them show up.
    */
-  start(rows: Changed, change: Sql): Promise<readonly string[]>;
-  /** Finds the newest mutations with this prefix of their tag. Waits until there is one for each that was started. */
-  numbers(tag: string, started: readonly string[]): Promise<MutationNumbers>;
-  /** True while a mutation with this prefix of its tag runs on any replica. */
-  areRunning(tag: string): Promise<boolean>;
+  start(
+    kind: string,
+    projects: readonly string[],
+    changes: readonly Change[],
+  ): Promise<() => Promise<MutationNumbers>>;
+  /** Reads the numbers of the newest mutations of this kind. */
+  newest(kind: string): Promise<MutationNumbers>;
+  /** True while a mutation of this kind runs on any replica. */
+  areRunning(kind: string): Promise<boolean>;
   /** True if the mutations are done on all replicas and no replaced data part is on a disk. False while a replica is down. */
   areComplete(numbers: MutationNumbers): Promise<boolean>;
 }
@@ -61,8 +67,8 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
   const shardTables = sql`concat(toString((SELECT groupArray(shard_num) FROM (SELECT shard_num FROM system.clusters
     WHERE cluster = ${param("String", cluster ?? "")} ORDER BY shard_num, replica_num))[_shard_num]), '/', table)`;
 
-  const newest = async (tag: string, shards: number): Promise<MutationNumbers> => {
-    const isOne = shards === 1;
+  const newest = async (tag: string): Promise<MutationNumbers> => {
+    const isOne = (await countShards(engine, cluster)) === 1;
     const of = isOne ? sql`table` : sql`concat(toString(_shard_num), '/', table)`;
     const from = isOne ? sql`system.mutations` : trusted(`cluster('${cluster}', system.mutations)`);
     const rows = await engine.rows<{ key: string; newest: number }>(
@@ -74,35 +80,31 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
   };
 
   return {
-    async start({ table, projects, tag }, change) {
+    async start(kind, projects, changes) {
+      const tag = `${kind} ${randomUUID()}`;
       const shards = await countShards(engine, cluster);
-      const started: string[] = [];
-      for (let shard = 1; shard <= shards; shard++) {
-        const isStored = await upToCurrentBlock(engine, { table: identifier(table), projects, shard });
-        if (isStored === undefined) continue;
-        await engine.command(
-          sql`ALTER TABLE ${identifier(table)} ${change} AND ${isStored} AND ${param("String", tag)} != ''
-              SETTINGS mutations_sync = 0`,
-          { name: "mutation_start", tables: shard },
-        );
-        started.push(shards === 1 ? table : `${shard}/${table}`);
+      const places: string[] = [];
+      for (const change of changes) {
+        for (let shard = 1; shard <= shards; shard++) {
+          const isStarted = await startMutation(engine, change, { projects, tag, shard });
+          if (isStarted) places.push(shards === 1 ? change.table : `${shard}/${change.table}`);
+        }
       }
-      return started;
+      return async () => {
+        for (let waitedMs = 0; waitedMs < SHOW_WITHIN_MS; waitedMs += ASK_EVERY_MS) {
+          const numbers = await newest(tag);
+          const shown = new Set(Object.keys(numbers).map((key) => key.split("@")[0]));
+          if (places.every((place) => shown.has(place))) return numbers;
+          await delay(ASK_EVERY_MS);
+        }
+        throw new StorageError("unavailable", "mutations_numbers", undefined, "a mutation does not show up");
+      };
     },
-    async numbers(tag, started) {
-      const shards = await countShards(engine, cluster);
-      for (let waitedMs = 0; waitedMs < SHOW_WITHIN_MS; waitedMs += ASK_EVERY_MS) {
-        const numbers = await newest(tag, shards);
-        const shown = new Set(Object.keys(numbers).map((key) => key.split("@")[0]));
-        if (started.every((key) => shown.has(key))) return numbers;
-        await delay(ASK_EVERY_MS);
-      }
-      throw new StorageError("unavailable", "mutations_numbers", undefined, "a mutation does not show up");
-    },
-    async areRunning(tag) {
+    newest,
+    async areRunning(kind) {
       const [row] = await engine.rows<{ n: number }>(
         sql`SELECT count() AS n FROM ${everywhere("system.mutations")}
-            WHERE NOT is_done AND ${tagged(tag)} ${patience}`,
+            WHERE NOT is_done AND ${tagged(kind)} ${patience}`,
         { name: "mutations_running", limits: "maintenance", tables: "local" },
       );
       return row!.n > 0;
@@ -112,8 +114,9 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
       const of = isByShard ? shardTables : sql`table`;
       const known = sql`${param("Array(String)", Object.keys(numbers))}, ${param("Array(UInt64)", Object.values(numbers))}`;
       const ours = sql`transform(concat(${of}, '@', partition_id), ${known}, transform(${of}, ${known}, toUInt64(0)))`;
-      const read = async (): Promise<readonly Left[]> =>
-        engine.rows<Left>(
+      // tables with an unfinished mutation, or with replaced parts on the disk
+      const read = () =>
+        engine.rows<{ table: string; isRunning: 0 | 1 }>(
           sql`SELECT DISTINCT table, isRunning FROM
               (SELECT table, toUInt8(1) AS isRunning FROM ${everywhere("system.mutations")} ${inPartitions}
                WHERE ${here} AND NOT is_done AND number > 0 AND number = ${ours}
@@ -131,10 +134,38 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
   };
 }
 
-/** Table with an unfinished mutation (`isRunning`), or with inactive parts on the disk. */
-interface Left {
-  readonly table: string;
-  readonly isRunning: 0 | 1;
+interface Target {
+  readonly projects: readonly string[];
+  readonly tag: string;
+  readonly shard: number;
+}
+
+/**
+ * Starts a mutation of the rows that are stored now, and of no later row; returns false if there are none. It uses the number
+ * of the insert that ClickHouse keeps with each row (`_block_number`), so a late or repeated statement changes nothing that was
+ * stored after it was built.
+ */
+async function startMutation(
+  engine: Engine,
+  { table, action = sql`DELETE`, rows = sql`1` }: Change,
+  { projects, tag, shard }: Target,
+): Promise<boolean> {
+  const ofProjects = sql`project_id IN ${param("Array(String)", projects)}`;
+  const newest = await engine.rows<{ partition: string; block: number }>(
+    sql`SELECT _partition_id AS partition, max(_block_number) AS block FROM ${identifier(table)}
+        WHERE ${ofProjects} GROUP BY partition ORDER BY partition`,
+    { name: "mutation_bounds", limits: "maintenance", requireCurrent: true, tables: shard },
+  );
+  if (newest.length === 0) return false;
+  const partitions = newest.map(({ partition }) => partition);
+  const ends = newest.map(({ block }) => block + 1);
+  await engine.command(
+    sql`ALTER TABLE ${identifier(table)} ${action} WHERE ${ofProjects} AND (${rows}) AND ${param("String", tag)} != '' AND
+          _block_number < transform(_partition_id, ${param("Array(String)", partitions)}, ${param("Array(UInt64)", ends)}, toUInt64(0))
+        SETTINGS mutations_sync = 0`,
+    { name: "mutation_start", tables: shard },
+  );
+  return true;
 }
 
 /** Makes the engine remove replaced data parts: it checks idle tables ever less often, but always when a partition is dropped. */

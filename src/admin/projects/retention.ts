@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { endEntry, type AuditEntry, type AuditLogs } from "../../http/audit/audit-log.ts";
 import type { Engine } from "../../store/engine.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import { ALL_HOURS, type HourRange } from "../../query/bounds/time-range.ts";
@@ -5,13 +7,13 @@ import { hourBucketsOf } from "../../query/hour-buckets.ts";
 import { hourOf } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import type { DeletionDeps } from "./delete-projects.ts";
-import type { RetentionAudit } from "./retention-audit.ts";
+import type { Change } from "./mutations.ts";
 
 export interface RetentionDeps extends Omit<DeletionDeps, "deletions"> {
-  readonly audit: RetentionAudit;
+  readonly audit: AuditLogs;
 }
 
-const TAG = "retention";
+const KIND = "retention";
 const DAY_MS = 86_400_000;
 const MAX_SPANS = 100;
 
@@ -20,14 +22,8 @@ const MAX_KEYS = 1000;
 
 const callKey = sql`concat(project_id, '\n', toString(hour), '\n', toString(length(trace_id)), '\n', trace_id, id)`;
 
-/** Conditions for rows before a day by table, in order: tables that locate calls come last. */
-type Expired = ReadonlyMap<string, Sql>;
-
 /** Retention of a project in days; null: forever. */
-export async function readRetention(
-  { engine }: Pick<RetentionDeps, "engine">,
-  project: Project,
-): Promise<number | null> {
+export async function readRetention(engine: Engine, project: Project): Promise<number | null> {
   const rows = await engine.rows<{ days: number | null }>(
     sql`SELECT days FROM retention FINAL WHERE project_id = ${param("String", project)}`,
     { name: "retention_read" },
@@ -35,11 +31,7 @@ export async function readRetention(
   return rows[0]?.days ?? null;
 }
 
-export async function saveRetention(
-  { engine }: Pick<RetentionDeps, "engine">,
-  project: Project,
-  days: number | null,
-): Promise<void> {
+export async function saveRetention(engine: Engine, project: Project, days: number | null): Promise<void> {
   await engine.insert("retention", [{ project_id: project, days }], { name: "retention_save" });
 }
 
@@ -49,50 +41,53 @@ export async function saveRetention(
  */
 export async function deleteExpired(deps: RetentionDeps): Promise<void> {
   const { engine, mutations, clock } = deps;
-  if (await mutations.areRunning(TAG)) return;
+  if (await mutations.areRunning(KIND)) return;
   const spans = await engine.rows<{ days: number; projects: readonly Project[] }>(
     sql`SELECT days, groupArray(project_id) AS projects FROM retention FINAL WHERE days IS NOT NULL
         GROUP BY days ORDER BY rand() LIMIT ${param("UInt32", MAX_SPANS)}`,
     { name: "retention_spans", limits: "maintenance" },
   );
   for (const { days, projects } of spans) {
-    const beforeMs = (Math.floor(clock.now() / DAY_MS) - days) * DAY_MS;
-    const found = await projectsWith(engine, await expiredRows(engine, projects, beforeMs));
-    if (found.size === 0) continue;
-    const affected = [...new Set([...found.values()].flat())];
-    await deps.audit(affected, { days, before: new Date(beforeMs).toISOString() }, () =>
-      deps.runExclusive(async () => {
-        for (const [table, where] of await expiredRows(engine, affected, beforeMs)) {
-          if (!found.has(table)) continue;
-          await mutations.start({ table, projects: affected, tag: TAG }, sql`DELETE WHERE ${where}`);
-        }
-      }),
-    );
+    await deleteBefore(deps, projects, (Math.floor(clock.now() / DAY_MS) - days) * DAY_MS, days);
   }
 }
 
-/** Finds the projects with rows to delete, by table. */
-async function projectsWith(
-  engine: Engine,
-  expired: Expired,
-): Promise<ReadonlyMap<string, readonly Project[]>> {
-  const found = new Map<string, readonly Project[]>();
-  for (const [table, where] of expired) {
-    const rows = await engine.rows<{ project_id: Project }>(
-      sql`SELECT DISTINCT project_id FROM ${trusted(table)} WHERE ${where}`,
+/** Deletes rows of projects before an instant. The audit log names the projects and has the days of their retention. */
+async function deleteBefore(
+  deps: RetentionDeps,
+  projects: readonly Project[],
+  beforeMs: number,
+  days: number,
+): Promise<void> {
+  const { engine, mutations } = deps;
+  const tables = new Set<string>();
+  const affected = new Set<Project>();
+  for (const { table, rows } of await expiredRows(engine, projects, beforeMs)) {
+    const found = await engine.rows<{ project_id: Project }>(
+      sql`SELECT DISTINCT project_id FROM ${trusted(table)}
+          WHERE project_id IN ${param("Array(String)", projects)} AND (${rows})`,
       { name: "retention_find", limits: "maintenance" },
     );
-    if (rows.length > 0)
-      found.set(
-        table,
-        rows.map((row) => row.project_id),
-      );
+    if (found.length > 0) tables.add(table);
+    for (const { project_id } of found) affected.add(project_id);
   }
-  return found;
+  if (affected.size === 0) return;
+  const details = { days, before: new Date(beforeMs).toISOString() };
+  await audited(deps, [...affected], details, () =>
+    deps.runExclusive(async () => {
+      const expired = await expiredRows(engine, [...affected], beforeMs);
+      const changes = expired.filter(({ table }) => tables.has(table));
+      await mutations.start(KIND, [...affected], changes);
+    }),
+  );
 }
 
-/** Builds conditions for rows of projects before a day. The age of a call is that of its start. */
-async function expiredRows(engine: Engine, projects: readonly Project[], beforeMs: number): Promise<Expired> {
+/** Builds conditions for rows of projects before a day. The age of a call is that of its start. Tables that locate calls come last. */
+async function expiredRows(
+  engine: Engine,
+  projects: readonly Project[],
+  beforeMs: number,
+): Promise<readonly (Change & { readonly rows: Sql })[]> {
   const ofProjects = sql`project_id IN ${param("Array(String)", projects)}`;
   const instant = sql`fromUnixTimestamp64Milli(${param("Int64", beforeMs)}, 'UTC')`;
   const firstHour = hourOf(beforeMs * 1000);
@@ -118,10 +113,10 @@ async function expiredRows(engine: Engine, projects: readonly Project[], beforeM
       : sql`${callKey} IN ${param("Array(String)", keptCalls)}`;
 
   // all events of a call are deleted together, merged or not; a lone tombstone stays, so that its call stays deleted
-  const calls = sql`(${isBefore} AND NOT ${stays} AND NOT (started_at IS NULL AND deleted_at IS NOT NULL)
-    OR ${callKey} IN ${param("Array(String)", movedCalls)})`;
+  const calls = sql`${isBefore} AND NOT ${stays} AND NOT (started_at IS NULL AND deleted_at IS NOT NULL)
+    OR ${callKey} IN ${param("Array(String)", movedCalls)}`;
   const hours = sql`${isBefore} AND NOT has(${param("Array(Int64)", keptHours)}, hour)`;
-  const older: Readonly<Record<string, Sql>> = {
+  const older = {
     calls,
     call_keys: hours,
     trace_hours: hours,
@@ -131,5 +126,38 @@ async function expiredRows(engine: Engine, projects: readonly Project[], beforeM
     feedback: sql`created_at < ${instant}`,
     feedback_keys: sql`created_at < ${instant}`,
   };
-  return new Map(Object.entries(older).map(([table, where]) => [table, sql`${ofProjects} AND ${where}`]));
+  return Object.entries(older).map(([table, rows]) => ({ table, rows }));
+}
+
+/**
+ * Runs a deletion with an audit entry per project, stored before and again with the outcome. Errors: those of the work;
+ * `StorageError` if the entries could not be stored, before anything is deleted.
+ */
+async function audited(
+  { audit, clock }: RetentionDeps,
+  projects: readonly Project[],
+  details: AuditEntry["details"],
+  work: () => Promise<void>,
+): Promise<void> {
+  const begun = projects.map((project): AuditEntry => ({
+    // there is no request
+    keyId: "service",
+    keyName: "retention",
+    requestId: "",
+    id: randomUUID(),
+    atUs: clock.now() * 1000,
+    action: "retention.delete",
+    projects: [project],
+    details,
+    outcome: "unknown",
+    status: 0,
+  }));
+  await Promise.all(begun.map((entry) => audit.log.write(entry)));
+  let outcome: AuditEntry["outcome"] = "failed";
+  try {
+    await work();
+    outcome = "done";
+  } finally {
+    await Promise.all(begun.map((entry) => endEntry(audit, { ...entry, outcome }, details)));
+  }
 }

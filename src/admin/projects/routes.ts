@@ -30,7 +30,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
     async ({ grant, params, audit }, reply) => {
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
       await audit.begin([project], {});
-      const { id } = await deleteProject(project);
+      const id = await deleteProject(project);
       audit.add({ deletion_id: id });
       return reply.code(202).send({ id, state: "running" });
     },
@@ -39,7 +39,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
   const retentionUrl = "/projects/:entity/:project/retention";
   app.get(retentionUrl, { config, schema: readRetentionSchema }, async ({ grant, params }) => {
     const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
-    return { days: await readRetention(deps, project) };
+    return { days: await readRetention(deps.engine, project) };
   });
   app.put(
     retentionUrl,
@@ -51,7 +51,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
       await audit.begin([project], {});
       audit.add({ days: body.days });
-      await saveRetention(deps, project, body.days);
+      await saveRetention(deps.engine, project, body.days);
       return { days: body.days };
     },
   );
