@@ -1,6 +1,10 @@
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { createDiskReserve } from "../../src/admin/stored/disk-reserve.ts";
+import { FairSemaphore } from "../../src/fairness/fair-semaphore.ts";
+import { sql } from "../../src/query/sql.ts";
 import type { Engine } from "../../src/store/engine.ts";
+import { hasExternalStore } from "../helpers/external-store.ts";
 import { startReferenceUpstream } from "../helpers/reference-upstream/server.ts";
 import { authorization, startApp, type TestResponse, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
@@ -128,6 +132,19 @@ const readiness = async (url = "/readyz/writes") => {
   return [answer.statusCode, answer.json().detail];
 };
 const NOT_READY = [503, "The store cannot be written to: its disk is almost full."];
+
+it.skipIf(hasExternalStore)("keeps the last known free space while the table is missing", async () => {
+  await start({}, (engine) => engine);
+  const { engine } = test;
+  const rename = { name: "test_rename" };
+  const reserve = createDiskReserve(engine, undefined, new FairSemaphore({ capacity: 1 }));
+  await reserve.read();
+  const known = reserve.freeBytes();
+  await engine.command(sql`RENAME TABLE calls TO calls_away`, rename);
+  await reserve.read();
+  expect([reserve.freeBytes(), known > 0]).toEqual([known, true]);
+  await engine.command(sql`RENAME TABLE calls_away TO calls`, rename);
+});
 
 describe("a disk that becomes full", () => {
   it("is reserved for deletions and paid completions, then for the operator, and can be used again", async () => {

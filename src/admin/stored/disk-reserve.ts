@@ -9,7 +9,7 @@ import { StorageError } from "../../store/storage-error.ts";
 /** Free and total bytes of the disks that store calls, per shard. */
 const DISKS = sql`SELECT sum(toFloat64(free_space)) AS free, sum(toFloat64(total_space)) AS total FROM system.disks
   WHERE name IN (SELECT arrayJoin(disks) FROM system.storage_policies WHERE policy_name IN
-    (SELECT storage_policy FROM system.tables WHERE database = currentDatabase() AND name = 'calls'))`;
+    (SELECT storage_policy FROM system.tables WHERE database = currentDatabase() AND name = 'calls')) HAVING total > 0`;
 
 const FULL =
   "The store's disk is almost full: it takes deletions, nothing else. Delete something, or have it enlarged.";
@@ -40,6 +40,8 @@ export function createDiskReserve(
         const reserve = reserveOf(total, minFreeBytes);
         return { reserve, freeBytes: free - reserve };
       });
+      // a store without the table has no disks, which says nothing about free space
+      if (all.length === 0) return;
       known = all.reduce((fullest, one) => (one.freeBytes < fullest.freeBytes ? one : fullest));
       writtenBytes -= before;
     },
