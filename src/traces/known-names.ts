@@ -2,7 +2,7 @@ import { z } from "zod";
 import { EXTRA } from "../http/schemas/zod-issues.ts";
 import { didYouMean } from "../query/nearest-names.ts";
 
-/** One of some names; an unknown one is refused with the nearest. */
+/** Schema for one of some names; the error of an unknown one suggests the nearest. */
 export function oneOfNames<const Names extends readonly string[]>(names: Names) {
   return z.enum(names, {
     error: ({ input }) =>
@@ -12,7 +12,7 @@ export function oneOfNames<const Names extends readonly string[]>(names: Names) 
   });
 }
 
-/** An object with these members alone; an unknown one is refused with the nearest. */
+/** Schema for an object with only these members; the error of an unknown one suggests the nearest. */
 export function knownMembers<Shape extends z.core.$ZodShape>(shape: Shape) {
   const names = Object.keys(shape);
   return z.strictObject(shape, {

@@ -24,12 +24,12 @@ export interface TraceListDeps {
   /** Maximum number of calls and of traces read for one response. */
   readonly maxCalls: number;
   readonly maxTraces: number;
-  /** The prices that hold for a project. */
+  /** Returns the prices of a project. */
   readonly bookFor: (project: Project) => Promise<PriceBook>;
   readonly providerOf: ProviderOf;
 }
 
-/** The traces of a window: which there are, and what each of them came to. */
+/** Routes for lists of traces with their totals. */
 export async function traceListRoutes(root: FastifyInstance, deps: TraceListDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { clock, selectionLimits, bookFor } = deps;

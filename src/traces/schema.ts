@@ -17,12 +17,12 @@ export type TraceOrder = (typeof ORDERS)[number];
 export const TOTALS = ["total_cost", "total_tokens", "latency_ms", "calls", "errors", "unfinished"] as const;
 export type TotalName = (typeof TOTALS)[number];
 
-/** A field of a trace's root. */
+/** Field of the root of a trace. */
 export const field = z
   .strictObject({ $getField: z.string() })
   .meta({ id: "TraceField", description: "A field of the root, as the query language names it" });
 
-/** `POST /trace/query`. */
+/** Request of `POST /trace/query`. */
 export function tracesQueryRequest(limits: SelectionLimits) {
   return z
     .strictObject({

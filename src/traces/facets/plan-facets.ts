@@ -4,7 +4,7 @@ import type { Issue } from "../../shared/errors.ts";
 import { HAS_FAILED, LLMS, STATUS } from "../plan/call-conditions.ts";
 import { ROOT_FIRST } from "../plan/plan-traces.ts";
 
-/** Facets with a name of their own. */
+/** Named facets; others are fields of the root. */
 export const FACET_NAMES = [
   "status",
   "failed",
@@ -34,7 +34,7 @@ const ofNames: Readonly<Record<FacetName, Sql>> = {
   thread_id: ofAny("thread_id"),
 };
 
-/** Issues: a field is not known, or asked for twice. Their `loc` begins at the list. */
+/** Plans facets. Issues: unknown and repeated fields; their `loc` is relative to the list. */
 export function planFacets(requested: readonly (FacetName | { readonly $getField: string })[]): {
   readonly facets: readonly Facet[];
   readonly issues: readonly Issue[];
@@ -63,7 +63,7 @@ function textOf(text: Sql): Sql {
   return sql`if(${text} = '', '', toJSONString(${text}))`;
 }
 
-/** Values of all calls that have one. */
+/** SQL of the distinct values of all calls. */
 function ofAny(column: "op_name" | "svc_user_id" | "svc_run_id" | "thread_id"): Sql {
   const text = {
     op_name: sql`ifNull(op_name, '')`,
@@ -78,7 +78,7 @@ function orNone(values: Sql): Sql {
   return sql`arrayMap(value -> value, if(empty(${values}), [''], ${values}))`;
 }
 
-/** Items of a list; any other value itself. */
+/** SQL of the items of a list; of any other value, itself. */
 function itemsOf(json: Sql): Sql {
   return sql`if(startsWith(${json}, '['), arrayDistinct(JSONExtractArrayRaw(${json})), [${json}])`;
 }

@@ -9,12 +9,12 @@ import type { TraceFacets } from "./schema.ts";
 export interface FacetsRequested {
   readonly facets: readonly Facet[];
   readonly contains?: string | null | undefined;
-  /** The most values of each. */
+  /** Maximum number of values per facet. */
   readonly limit: number;
 }
 
 interface Row {
-  /** The place of the facet; behind the last one, all traces. */
+  /** Index of the facet; one past the last for the total. */
   readonly facet: number;
   readonly value: string;
   readonly traces: number;
@@ -22,7 +22,7 @@ interface Row {
   readonly all_traces: number;
 }
 
-/** How many traces have which values, in one pass over the calls of the window. Errors: `StorageError`. */
+/** Counts traces by value, in one pass over the calls of the window. Errors: `StorageError`. */
 export async function readFacets(
   engine: Engine,
   plan: TracesPlan,

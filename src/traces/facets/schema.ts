@@ -13,7 +13,7 @@ const MAX_VALUES = 1000;
 const DEFAULT_VALUES = 10;
 const MAX_TEXT = 200;
 
-/** `POST /trace/facets`. */
+/** Request of `POST /trace/facets`. */
 export function traceFacetsRequest(limits: SelectionLimits) {
   return z
     .strictObject({

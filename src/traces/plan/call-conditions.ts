@@ -13,14 +13,14 @@ export interface CallConditions {
   readonly narrow: readonly Sql[];
   /** Conditions on payloads and feedback, evaluated once for all calls. */
   readonly payload: readonly Sql[];
-  /** True of one of the parts that such a call is stored in: it is looked for before parts are put together. */
+  /** Condition on an unmerged row of such a call, evaluated before rows are merged. */
   readonly ofPart?: Sql | undefined;
 }
 
 export const HAS_FAILED = sql`(ifNull(exception, '') != '')`;
 export const HAS_NOT_ENDED = sql`(NOT ${HAS_ENDED})`;
 export const STATUS = sql`multiIf(${HAS_FAILED}, 'error', ${HAS_NOT_ENDED}, 'running', 'success')`;
-/** The LLMs of which a call reports usage, `Array(String)`: the first value of each row of the column. */
+/** LLMs with reported usage, `Array(String)`: the first value of each row of the column. */
 export const LLMS = sql`arrayMap(row -> JSONExtractString(row, 1), JSONExtractArrayRaw(ifNull(usage, '')))`;
 const TOTAL_TOKENS = sql`arraySum(row -> JSONExtractUInt(row, ${trusted(String(countSlots.totalTokens + 2))}), JSONExtractArrayRaw(ifNull(usage, '')))`;
 

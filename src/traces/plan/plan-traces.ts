@@ -19,15 +19,15 @@ import type { Project } from "../../shared/project.ts";
 import type { AnyCall } from "../trace-selection.ts";
 import { anyCallConditions, compiledQuery, conditionsOf, type CallConditions } from "./call-conditions.ts";
 
-/** Which traces are asked for: those that start in a window, and match conditions. */
+/** Selection of traces that start in a window and match conditions. */
 export interface TracesPlan {
   readonly project: Project;
   readonly window: TimeWindow;
   /** Conditions on the root. */
   readonly root: CallConditions;
-  /** Each of some call. */
+  /** Conditions that must each hold for some call. */
   readonly any: readonly CallConditions[];
-  /** True for all calls of the traces; it can be used in a PREWHERE. Of a window that lies in the plan's. */
+  /** SQL predicate of all calls of the traces of a window within the plan's; it can be used in PREWHERE. */
   readonly placeIn: (window: TimeWindow) => Sql;
 }
 
@@ -44,7 +44,7 @@ export interface PlanSettings {
   readonly nowMs: number;
 }
 
-/** Errors: validation. */
+/** Plans a query. Errors: validation. */
 export function planTraces(
   project: Project,
   { filter, query: written, any, ...window }: TracesRequested,
@@ -68,7 +68,7 @@ export function planTraces(
   };
 }
 
-/** A trace's root, or, where none has come, the call that started first: the least of all calls. */
+/** Sort key that is least for the root of a trace, or without one for its earliest call. */
 export const ROOT_FIRST = sql`(ifNull(parent_id, '') != '', started_at, id)`;
 
 /** Subquery for matching traces that started in `window`, with `columns` aggregated over their calls. */
@@ -102,7 +102,7 @@ export function selectTraces(plan: TracesPlan, window: TimeWindow, columns: Sql)
 
 export const STARTED = sql`argMin(assumeNotNull(started_at), ${ROOT_FIRST})`;
 
-/** The store knows the years 1900 to 2254. */
+/** Range of the store: years 1900 to 2254. */
 const [FIRST_US, LAST_US] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2255, 0, 1) * 1000];
 
 function startsWithin({ startUs, endUs }: TimeWindow): Sql {

@@ -4,7 +4,7 @@ import type { Issue } from "../../shared/errors.ts";
 import { STATUS } from "./call-conditions.ts";
 import { ROOT_FIRST } from "./plan-traces.ts";
 
-/** Group keys of traces with a name of their own. */
+/** Named group keys; others are fields of the root. */
 export const KEY_NAMES = [
   "op_name",
   "status",
@@ -17,7 +17,7 @@ type KeyName = (typeof KEY_NAMES)[number];
 
 export type RequestedKey = KeyName | { readonly $getField: string };
 
-/** A value of the root, over the calls of a trace: JSON, '' if absent. Issues: the field is not known. */
+/** Compiles a value of the root, aggregated over the calls of a trace: JSON, '' if absent. Issues: unknown field. */
 export function rootKey(requested: RequestedKey): Sql | readonly Issue[] {
   if (requested === "status") return ofRoot(sql`toJSONString(${STATUS})`);
   if (requested === "trace_name") return keyOf("summary.weave.trace_name", []);

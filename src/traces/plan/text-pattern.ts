@@ -1,8 +1,8 @@
-/** How a text is looked for in stored JSON. */
+/** Search pattern for text in stored JSON. */
 export interface TextPattern {
-  /** The longest run of ASCII letters and digits in it, which stands in all of its spellings. It may be empty. */
+  /** Longest run of ASCII letters and digits, part of all spellings; may be empty. */
   readonly word: string;
-  /** In the syntax of RE2; undefined: `word` is all. */
+  /** RE2 pattern; undefined if `word` is the whole text. */
   readonly pattern: string | undefined;
 }
 

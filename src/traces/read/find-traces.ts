@@ -8,7 +8,7 @@ import { RowBinaryReader } from "../../store/rows/row-binary.ts";
 import { HAS_FAILED, HAS_NOT_ENDED } from "../plan/call-conditions.ts";
 import { ROOT_FIRST, selectTraces, STARTED, type TracesPlan } from "../plan/plan-traces.ts";
 
-/** A trace, as far as its calls themselves tell. */
+/** Trace without its usage. */
 export interface FoundTrace {
   readonly traceId: string;
   /** Start of the root in microseconds since the epoch. */
@@ -31,14 +31,14 @@ const FACTS = sql`trace_id, ${STARTED_US}, toInt64(argMin(${LATENCY}, ${ROOT_FIR
   toInt64(countIf(${HAS_FAILED})), toInt64(countIf(${HAS_NOT_ENDED})), groupUniqArray(hour)`;
 
 interface FindOptions {
-  /** It lies in the plan's. */
+  /** Window within that of the plan. */
   readonly window: TimeWindow;
   /** See `rootKey`. */
   readonly key?: Sql | undefined;
   readonly signal: AbortSignal;
 }
 
-/** All traces of a plan that start in a window. Errors: `StorageError`; too_many_calls: there are more than `most`. */
+/** Finds all traces of a plan that start in a window. Errors: `StorageError`; too_many_calls if there are more than `most`. */
 export async function findAllTraces(
   engine: Engine,
   plan: TracesPlan,
@@ -52,14 +52,14 @@ export async function findAllTraces(
   return traces;
 }
 
-/** The first ones in the order of their starts, of equal starts in that of their ids. */
+/** Page of traces by start, then id. */
 interface First {
   readonly direction: "asc" | "desc";
   readonly after: Pick<FoundTrace, "startedAtUs" | "traceId"> | undefined;
   readonly limit: number;
 }
 
-/** Errors: `StorageError`. */
+/** Finds a page of traces. Errors: `StorageError`. */
 export function findTraces(
   engine: Engine,
   plan: TracesPlan,
@@ -111,7 +111,7 @@ function readTrace(reader: RowBinaryReader): FoundTrace {
   };
 }
 
-/** All of its calls are to be read. */
+/** Selects all calls of a trace. */
 export function toSelected({ traceId, callCount, hours }: FoundTrace): SelectedTrace {
   return { traceId, callCount, hours, ids: undefined };
 }

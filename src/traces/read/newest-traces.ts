@@ -4,18 +4,18 @@ import type { Engine } from "../../store/engine.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import { findTraces, type FoundTrace } from "./find-traces.ts";
 
-/** From one piece of a window to the next. */
+/** Growth factor of the pieces of a window. */
 const GROWTH = 4;
 
 export interface Page {
   readonly direction: "asc" | "desc";
-  /** The last trace before it. */
+  /** Last trace of the previous page. */
   readonly after: Pick<FoundTrace, "startedAtUs" | "traceId"> | undefined;
   readonly limit: number;
   readonly signal: AbortSignal;
 }
 
-/** The traces of a plan that started last, or first, in that order, without reading the rest of the window. */
+/** Finds the latest or earliest traces of a plan in order, without reading the rest of the window. */
 export async function findByStart(
   engine: Engine,
   plan: TracesPlan,
@@ -37,7 +37,7 @@ function windowAfter(window: TimeWindow, direction: Page["direction"], after: Pa
     : { ...window, startUs: Math.max(window.startUs, after.startedAtUs) };
 }
 
-/** A window in pieces, from its end or its beginning: an hour, then each time four times as many. */
+/** Divides a window, from its end or its start, into pieces of an hour, then four times as many each. */
 function* chunksOf({ startUs, endUs }: TimeWindow, direction: Page["direction"]): Generator<TimeWindow> {
   let [from, to] = [startUs, endUs];
   for (let size = HOUR_MICROS; from < to; size *= GROWTH) {

@@ -33,7 +33,7 @@ const EXCEPTION_CHARACTERS = trusted("200");
 const INPUT_CHARACTERS = trusted("300");
 const MAX_USERS = trusted("10");
 
-/** The roots of some traces, by trace. Of one whose calls have been deleted since, there is none. */
+/** Reads the roots of traces, by trace; traces deleted meanwhile have none. */
 export async function readRoots(
   engine: Engine,
   project: Project,
@@ -88,7 +88,7 @@ function rootsOf(project: Project, place: Sql): Sql {
       FROM calls FINAL PREWHERE ${ofProject(project)} AND ${place} WHERE ${IS_VISIBLE} GROUP BY trace_id)`;
 }
 
-/** Beginnings of the inputs, by trace. */
+/** Reads the start of the inputs, by trace. */
 async function readInputs(
   engine: Engine,
   project: Project,

@@ -14,7 +14,7 @@ import { TraceSums, type SumOptions } from "./trace-sums.ts";
 
 export interface SumTracesOptions extends SumOptions {
   readonly project: Project;
-  /** The hours in which the traces start. */
+  /** Hours in which the traces start. */
   readonly hours: HourRange;
   readonly withDetails: boolean;
   /** Number of calls up to which the usage rollup is not queried. */
@@ -54,7 +54,7 @@ export async function sumTraces(
   return all;
 }
 
-/** The hours of the traces' calls, but for traces that go on for hours after the last of them has started. */
+/** Returns the hours of the traces' calls, except later hours of long traces. */
 function hoursAround(traces: readonly FoundTrace[], started: HourRange): HourRange {
   let [from, to] = [Infinity, -Infinity];
   for (const { hours } of traces) {
@@ -95,7 +95,7 @@ async function foldTraces(
   }
 }
 
-/** Traces read together are stored together. */
+/** Orders traces by hour, so that those read together are stored together. */
 function byHour(one: FoundTrace, other: FoundTrace): number {
   return (one.hours[0] ?? 0) - (other.hours[0] ?? 0);
 }

@@ -3,7 +3,7 @@ import type { ExtraColumns } from "../../trace-usage/read-calls.ts";
 import { rangesFor, type NativeReader, type TextRanges } from "../../store/rows/native-reader.ts";
 import { HAS_FAILED } from "../plan/call-conditions.ts";
 
-/** Columns read beside those of the fold: failure and trace. */
+/** Columns read besides those of the fold: failure and trace. */
 export class TraceColumns {
   private errors = new Uint8Array(0);
   private traceIds: TextRanges = rangesFor(0);

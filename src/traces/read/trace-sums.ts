@@ -24,7 +24,7 @@ import type { TraceColumns } from "./trace-columns.ts";
 
 export interface SumOptions {
   readonly names: LlmDictionary;
-  /** Undefined: costs are not asked for. */
+  /** Undefined if costs are not requested. */
   readonly book: PriceBook | undefined;
   readonly providerOf: ProviderOf;
 }
@@ -38,9 +38,9 @@ export interface TraceDetails {
 
 /** Usage of traces, each summed over all of its calls. */
 export class TraceSums {
-  /** A row for each trace, in the order of the ids. */
+  /** One row per trace, in the order of the ids. */
   readonly sums: Sums;
-  /** The same, of calls that failed. */
+  /** Sums of failed calls. */
   readonly failed: Sums;
   readonly details: readonly TraceDetails[];
   readonly unpriced: Unpriced;
@@ -49,7 +49,7 @@ export class TraceSums {
   private readonly options: SumOptions;
   private readonly costs = new Float64Array(COST_SLOTS);
 
-  /** `withDetails`: keeps also what was used by calls that failed, by each LLM, and what has no price in each trace. */
+  /** `withDetails`: also keeps the usage of failed calls, tokens by LLM, and unpriced usage of each trace. */
   constructor(traceIds: readonly string[], options: SumOptions & { readonly withDetails: boolean }) {
     const withCosts = options.book !== undefined;
     const newUnpriced = (): Unpriced =>
@@ -69,7 +69,7 @@ export class TraceSums {
     return this.seen[row] === 1;
   }
 
-  /** Adds the calls of some whole traces. */
+  /** Adds the calls of whole traces. */
   *add(calls: CallTable, columns: TraceColumns): Steps<void> {
     const own = yield* ownUsageSteps(calls, this.options.names);
     for (let call = 0; call < calls.count; call++) {
@@ -80,7 +80,7 @@ export class TraceSums {
     releaseOwn(own, calls);
   }
 
-  /** Adds calls that are added up already, without details. */
+  /** Adds aggregated calls, without details. */
   addAggregate({ fields: [traceId = ""], calls, errors, used }: UsageAggregate): void {
     const row = this.rows.get(traceId);
     if (row === undefined) return;

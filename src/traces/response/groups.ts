@@ -4,12 +4,12 @@ import type { Sums } from "../../stats/sums/sums.ts";
 import { compareUsd } from "../../stats/sums/usd.ts";
 import { sumOf, totalText } from "./totals.ts";
 
-/** So many groups are shown by themselves. */
+/** Maximum number of groups listed. */
 const MAX_GROUPS = 100;
 const TOKENS = COUNT_MEMBERS.indexOf("total_tokens");
 const COST = COST_MEMBERS.indexOf("total_cost");
 
-/** A trace that counts: its row among the sums, and its value, as JSON; '' for none. */
+/** Trace by its row in the sums, and its group value as JSON; '' for none. */
 export interface Keyed {
   readonly row: number;
   readonly key: string;
@@ -39,7 +39,7 @@ function* rowsOf(traces: readonly Keyed[]): Generator<number> {
   for (const { row } of traces) yield row;
 }
 
-/** The larger first; what is not known last. */
+/** Compares groups: larger first, unknown last. */
 function compareSums(one: Sums, other: Sums, withCosts: boolean): number {
   if (!withCosts) return other.countOf(0, TOKENS) - one.countOf(0, TOKENS);
   const [a, b] = [one.costOf(0, COST), other.costOf(0, COST)];
@@ -47,7 +47,7 @@ function compareSums(one: Sums, other: Sums, withCosts: boolean): number {
   return compareUsd(b, a);
 }
 
-/** A scalar, or the JSON text of what is none. */
+/** Returns a scalar, or the JSON text of any other value. */
 export function valueOf(json: string): string | number | boolean | null {
   if (json === "") return null;
   const value = parseJson(json);

@@ -4,16 +4,16 @@ import { COST_MEMBERS, COUNT_MEMBERS } from "../../stats/plan/members.ts";
 import type { FoundTrace } from "../read/find-traces.ts";
 import type { TotalName, TraceOrder } from "../schema.ts";
 
-/** A value that traces are compared by: a number in two parts, the second one less than a unit of the first. Null: unknown. */
+/** Sort value of a trace: a number in two parts, the second less than a unit of the first; null if unknown. */
 export type Rank = readonly [whole: number, rest: number] | null;
 
 const TOKENS = COUNT_MEMBERS.indexOf("total_tokens");
 const COST = COST_MEMBERS.indexOf("total_cost");
 
-/** Sort keys that need the totals of traces. */
+/** Sort keys that need totals. */
 export const SUMMED: ReadonlySet<TraceOrder | TotalName> = new Set(["total_cost", "total_tokens"]);
 
-/** `sums`: at least where `SUMMED` has the name. */
+/** Returns the sort value. `sums` is required for the keys in `SUMMED`. */
 export function rankOf(
   name: TraceOrder | TotalName,
   trace: FoundTrace,
@@ -40,7 +40,7 @@ export function rankOf(
   }
 }
 
-/** As one number. */
+/** Converts a sort value to a number. */
 export function numberOf(name: TraceOrder | TotalName, rank: Rank): number | null {
   if (rank === null) return null;
   return name === "total_cost" ? rank[0] + rank[1] / 1e12 : rank[0];
@@ -51,7 +51,7 @@ export interface Ranked {
   readonly traceId: string;
 }
 
-/** Traces in an order: of equal ones by their ids; what is unknown comes last. */
+/** Sorts traces, equal ones by id, unknown values last. */
 export function compareRanked(direction: "asc" | "desc"): (one: Ranked, other: Ranked) => number {
   const sign = direction === "asc" ? 1 : -1;
   return (one, other) => {

@@ -11,7 +11,7 @@ export function digestOf(query: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(query)).digest("base64url").slice(0, 16);
 }
 
-/** `of`: what the page is of, as `digestOf`. */
+/** Prints a page token. `of`: hash of the request. */
 export function tokenAfter({ rank, traceId }: Ranked, of: string): string {
   return Buffer.from(JSON.stringify([of, rank, traceId])).toString("base64url");
 }

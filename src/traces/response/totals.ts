@@ -3,7 +3,7 @@ import { Sums } from "../../stats/sums/sums.ts";
 import type { Unpriced } from "../../stats/sums/unpriced.ts";
 import { usdText } from "../../stats/sums/usd.ts";
 
-/** A total as JSON, with every digit. */
+/** Prints a total as JSON, with every digit. */
 export function totalText(sums: Sums, row: number, withCosts: boolean): string {
   const counts = COUNT_MEMBERS.map((name, slot) => `"${name}":${sums.countOf(row, slot)}`);
   const costs = COST_MEMBERS.map((name, slot) => {
@@ -13,7 +13,7 @@ export function totalText(sums: Sums, row: number, withCosts: boolean): string {
   return `{${[...counts, ...(withCosts ? costs : [])].join(",")}}`;
 }
 
-/** Some rows together, as the only row of others. */
+/** Sums rows into new sums with one row. */
 export function sumOf(sums: Sums, rows: Iterable<number>, withCosts: boolean): Sums {
   const total = Sums.ofRows(1, { withCosts });
   for (const row of rows) total.addFrom(sums, row, 0);

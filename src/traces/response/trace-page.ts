@@ -19,7 +19,7 @@ import { sumOf, totalText, unpricedText } from "./totals.ts";
 
 export interface ResponseDeps {
   readonly engine: Engine;
-  /** Undefined: costs are not asked for. */
+  /** Undefined if costs are not requested. */
   readonly book: PriceBook | undefined;
   readonly providerOf: ProviderOf;
   /** Maximum number of calls and of traces read for one response. */
@@ -36,19 +36,19 @@ type Query = Pick<
 interface Requested {
   readonly plan: TracesPlan;
   readonly query: Query;
-  /** Hash of everything that decides the traces and their order. */
+  /** Hash of the request members that determine the traces and their order. */
   readonly digest: string;
 }
 
-/** The traces of a page, and what all come to. */
+/** Traces of a page, and the total of all. */
 interface Found {
   readonly page: readonly FoundTrace[];
-  /** Undefined: it is not asked for. */
+  /** Undefined if not requested. */
   readonly total: string | undefined;
   readonly nextToken: string | null;
 }
 
-/** The text of a response. Errors: `StorageError`; too_many_calls; validation. */
+/** Builds the text of a response. Errors: `StorageError`; too_many_calls; validation. */
 export async function responseTraces(deps: ResponseDeps, requested: Requested): Promise<string> {
   const { plan, query } = requested;
   const isByStart = query.order_by === "started_at" && query.totals == null && !query.include_total;
@@ -172,7 +172,7 @@ function sum(
   return sumTraces(engine, traces, options);
 }
 
-/** Totals over all matches. Unpriced usage is known in sum only, so that subsets are queried again. */
+/** Prints the totals of all matches. Unpriced usage is known in sum only, so subsets are queried again. */
 async function totalOf(
   deps: ResponseDeps,
   plan: TracesPlan,
@@ -200,7 +200,7 @@ async function totalOf(
 interface ToTotal {
   readonly matching: readonly Match[];
   readonly summed: TraceSums;
-  /** All of the sums match. */
+  /** True if all summed traces match. */
   readonly isAll: boolean;
   readonly isGrouped: boolean;
 }
