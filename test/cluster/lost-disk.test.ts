@@ -11,6 +11,7 @@ import {
   replicaCount,
   type TestCluster,
 } from "../helpers/test-cluster.ts";
+import { until } from "../helpers/until.ts";
 
 const project = "acme/app";
 const ids = Array.from({ length: 50 }, (_, n) => `call-${n}`);
@@ -60,6 +61,31 @@ describe.skipIf(!hasFaults || replicaCount < 2)(`a replica that has lost its dis
     const more = completeCall(project, "one more", "trace");
     await untilDone(() => complete(onLost, [more]), { withinMs: 90_000 });
     expect((await tokensOf(onAll, project)).size).toBe(ids.length + 1);
+  });
+
+  it("gets a lost entry in ClickHouse Keeper back from npm run migrate", async () => {
+    const stateOf = () =>
+      cluster.rows<{ path: string; replica: string; is_readonly: number; replicas: number }>(
+        LOST,
+        `SELECT zookeeper_path AS path, replica_name AS replica, is_readonly, toUInt32(total_replicas) AS replicas
+         FROM system.replicas WHERE database = currentDatabase() AND table = 'feedback'`,
+      );
+    const [{ path, replica } = { path: "", replica: "" }] = await stateOf();
+    await cluster.run(LOST, "DETACH TABLE feedback");
+    const drop = `SYSTEM DROP REPLICA '${replica}' FROM ZKPATH '${path}'`;
+    // rejected while the replica's session lasts
+    await until(
+      () =>
+        cluster.run(1, drop).then(
+          () => true,
+          () => false,
+        ),
+      60_000,
+    );
+    await cluster.run(LOST, "ATTACH TABLE feedback");
+    expect(await stateOf()).toMatchObject([{ is_readonly: 1, replicas: 0 }]);
+    await migrate();
+    expect(await stateOf()).toMatchObject([{ is_readonly: 0, replicas: replicaCount }]);
   });
 
   it("gets them from the start of a service, whose responses are complete", async () => {
