@@ -60,7 +60,7 @@ export interface CallsRequest {
   readonly filter?: CallsFilter | null | undefined;
   readonly query?: unknown;
   readonly limit?: number;
-  /** Range of `started_at`. Default: any time. */
+  /** Half-open interval of `started_at`. Default: unbounded. */
   readonly window?: TimeWindow;
 }
 

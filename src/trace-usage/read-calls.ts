@@ -99,7 +99,7 @@ async function readOneTrace<More>(
   return unlessTooMany(table, plan, options.maxCalls);
 }
 
-/** Reading up to so many calls is as fast as counting them. */
+/** Number of calls up to which reading is as fast as counting. */
 const MAX_AT_ONCE = 50_000;
 
 /**

@@ -20,6 +20,7 @@ export interface DeletionDeps {
 
 /** Maximum projects of a batch, which is one mutation per table and blocks inserts until these have started. */
 const MAX_AT_ONCE = 100;
+/** Waiting requests; further ones get 503. */
 const MAX_PENDING = 1_000_000;
 
 /**

@@ -82,7 +82,10 @@ async function deleteBefore(
   );
 }
 
-/** Builds conditions for rows of projects before a day. The age of a call is that of its start. Tables that locate calls come last. */
+/**
+ * Builds conditions for rows of projects before an instant, by table: first `calls`, then the indexes of its storage keys. A
+ * call is as old as its start.
+ */
 async function expiredRows(
   engine: Engine,
   projects: readonly Project[],

@@ -40,7 +40,7 @@ export function createDiskReserve(
         const reserve = reserveOf(total, minFreeBytes);
         return { reserve, freeBytes: free - reserve };
       });
-      // a store without the table has no disks, which says nothing about free space
+      // `calls` is missing while a migration replaces it: keep the last known space
       if (all.length === 0) return;
       known = all.reduce((fullest, one) => (one.freeBytes < fullest.freeBytes ? one : fullest));
       writtenBytes -= before;

@@ -33,7 +33,10 @@ export const instantMicros = instantField(parseInstant, "1900 to 2254");
 /** Like `instant`, parsed to milliseconds, rounded down. */
 export const instantMs = instantMicros.transform((micros) => Math.floor(micros / 1000));
 
-/** Accepts anything, described as any of the named schemas: items of a batch are validated one by one. */
+/**
+ * Creates a schema that accepts anything and is documented as any of the named components: for items that are validated one
+ * by one, and for responses that are printed without validation.
+ */
 export function describedAs(...names: readonly string[]) {
   return z.unknown().meta({ anyOf: names.map((name) => ({ $ref: `#/components/schemas/${name}` })) });
 }

@@ -16,7 +16,7 @@ export interface FactorDeps {
   readonly clock: Clock;
 }
 
-/** Cost factors of a project, shown beside list costs and never mixed into them. */
+/** Routes for cost factors of a project: reported next to list costs, never applied to them. */
 export async function factorRoutes(root: FastifyInstance, { factors, clock }: FactorDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
 

@@ -19,7 +19,7 @@ export class UsageEntries {
   /** Units besides tokens, which few entries have. */
   readonly units = new Map<number, UnitCounts>();
 
-  /** Grows the arrays by so many entries. */
+  /** Reserves space for further entries. */
   reserve(entries: number): void {
     const needed = this.length + entries;
     if (needed > this.llms.length) this.grow(Math.max(needed, this.llms.length * 2));

@@ -40,8 +40,9 @@ export interface Replica {
 
 export interface ReplicaOptions {
   readonly name: string;
-  /** For statements, on local tables and on tables distributed over so many shards. */
+  /** For statements on local tables. */
   readonly transport: Transport;
+  /** For statements on tables distributed over `shards` shards. */
   readonly ofShards: (shards: number) => Transport;
   /** For probes, which must not queue behind statements. */
   readonly watching: Transport;

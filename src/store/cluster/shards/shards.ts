@@ -81,7 +81,7 @@ const read = {
 };
 const write = { distributed_foreground_insert: 1 };
 
-/** Settings of statements on distributed tables with so many replicas per shard. */
+/** Returns the settings of statements on distributed tables, by the number of replicas per shard. */
 export function distributedSettings(
   access: "reads" | "writes",
   replicas: number,
