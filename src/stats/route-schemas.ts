@@ -20,7 +20,7 @@ const day = {
   ...usage,
   other_cost: 0,
   total_cost: 0.006,
-  cost_is_lower_bound: false,
+  partial: false,
 };
 const nothing = Object.fromEntries(
   Object.entries(day).map(([name, value]) => [name, typeof value === "number" ? 0 : value]),

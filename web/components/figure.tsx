@@ -51,24 +51,20 @@ export function Dollars({ total }: { readonly total: Pick<Total, "usd" | "unpric
 /** Dollars of a total of the service, which says itself whether it leaves something out. */
 export interface Billed {
   readonly total_cost?: number | null | undefined;
-  readonly cost_is_lower_bound?: boolean | undefined;
+  readonly partial?: boolean | undefined;
 }
 
 export function Cost({ total, dim }: { readonly total: Billed; readonly dim?: boolean }) {
-  const { total_cost: usd = null, cost_is_lower_bound: isLowerBound = false } = total;
+  const { total_cost: usd = null, partial: isPartial = false } = total;
   if (usd === null) return <Unknown why="no price is known for its models" />;
-  if (isLowerBound)
-    return <AtLeast figure={formatUsd(usd)} why="what models cost whose price is not known" />;
+  if (isPartial) return <AtLeast figure={formatUsd(usd)} why="what models cost whose price is not known" />;
   return <FormattedValue figure={formatUsd(usd)} dim={dim ?? usd === 0} />;
 }
 
 /** The same as text: — · ≥ $1.20 · $1.20. */
-export function costText({
-  total_cost: usd = null,
-  cost_is_lower_bound: isLowerBound = false,
-}: Billed): string {
+export function costText({ total_cost: usd = null, partial: isPartial = false }: Billed): string {
   if (usd === null) return "—";
-  return `${isLowerBound ? "≥ " : ""}${formatUsd(usd).text}`;
+  return `${isPartial ? "≥ " : ""}${formatUsd(usd).text}`;
 }
 
 export function listed(llms: readonly string[]): string {

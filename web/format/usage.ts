@@ -52,7 +52,7 @@ export function costOf(usage: LlmUsage): number | null {
 
 /** Everything of it has a price. */
 export function isPriced(usage: LlmUsage): boolean {
-  return usage.cost_is_lower_bound !== true;
+  return usage.partial !== true;
 }
 
 export interface UsageEntry {

@@ -53,7 +53,7 @@ function Row({ increase, hrefTo }: { readonly increase: Increase } & Pick<Increa
   const { by, name, now, earlier, moreUsd } = increase;
   const calls = printCondition({ field: FIELDS[by], op: ":", value: name, isNot: false });
   const shown = name === null ? "no model" : by === "op_name" ? shortName(name, null) : oneLine(name, 60);
-  const isBound = now.cost_is_lower_bound === true || earlier?.cost_is_lower_bound === true;
+  const isPartial = now.partial === true || earlier?.partial === true;
   return (
     <tr>
       <th scope="row">
@@ -63,7 +63,7 @@ function Row({ increase, hrefTo }: { readonly increase: Increase } & Pick<Increa
         <span class="dim">{CHANGED_BY[by]}</span>
       </th>
       <td class="number">
-        {isBound ? "≈ +" : "+"}
+        {isPartial ? "≈ +" : "+"}
         <FormattedValue figure={formatUsd(moreUsd)} />
       </td>
       <td class="number dim">{earlier === undefined ? "—" : <Cost total={earlier} />}</td>

@@ -15,7 +15,7 @@ export function csvOfUsage({ groups, buckets }: UsageStats): string {
   const names = Object.keys(groups[0]?.key ?? {});
   const cells = (total: UsageTotal) => [
     ...MEMBERS.map((member) => total[member] ?? null),
-    String(total.cost_is_lower_bound ?? false),
+    String(total.partial ?? false),
   ];
   const rows = buckets.flatMap(({ timestamp, groups: totals, other }) => [
     ...totals.flatMap((total, at) => {
@@ -24,7 +24,7 @@ export function csvOfUsage({ groups, buckets }: UsageStats): string {
     }),
     ...(other === null ? [] : [[timestamp, ...names.map(() => "other"), ...cells(other)]]),
   ]);
-  return csv([["from", ...names, ...MEMBERS, "cost_is_lower_bound"], ...rows]);
+  return csv([["from", ...names, ...MEMBERS, "partial"], ...rows]);
 }
 
 function textOf(value: string | number | boolean | null | undefined): string | null {

@@ -12,7 +12,7 @@ export interface Layer {
   /** By bucket; null: nothing, or unknown. */
   readonly values: readonly (number | null)[];
   /** By bucket: the cost leaves something out. */
-  readonly isLowerBound: readonly boolean[];
+  readonly isPartial: readonly boolean[];
 }
 
 /** The same as lines: 0 where a group has no calls, and a gap only where a value is unknown. */
@@ -35,7 +35,7 @@ export function layersOf({ groups, other, buckets }: UsageStats, member: Member)
     color: colors.get(label) ?? OTHER,
     group: at,
     values: buckets.map((bucket) => valueOf(bucket.groups[at], member)),
-    isLowerBound: buckets.map((bucket) => isBound(bucket.groups[at], member)),
+    isPartial: buckets.map((bucket) => isPartial(bucket.groups[at], member)),
   }));
   if (groups.length <= COLORS && other === null) return named;
   const rest = buckets.map((bucket) => [...bucket.groups.slice(COLORS), bucket.other]);
@@ -46,7 +46,7 @@ export function layersOf({ groups, other, buckets }: UsageStats, member: Member)
       color: OTHER,
       group: undefined,
       values: rest.map((totals) => sumOfKnown(totals.map((total) => valueOf(total, member)))),
-      isLowerBound: rest.map((totals) => totals.some((total) => isBound(total, member))),
+      isPartial: rest.map((totals) => totals.some((total) => isPartial(total, member))),
     },
   ];
 }
@@ -79,8 +79,8 @@ function valueOf(total: UsageTotal | null | undefined, member: Member): number |
   return total?.[member] ?? null;
 }
 
-function isBound(total: UsageTotal | null | undefined, member: Member): boolean {
-  return member === "total_cost" && total?.cost_is_lower_bound === true;
+function isPartial(total: UsageTotal | null | undefined, member: Member): boolean {
+  return member === "total_cost" && total?.partial === true;
 }
 
 export function sumOfKnown(values: readonly (number | null)[]): number | null {

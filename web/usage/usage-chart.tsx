@@ -89,11 +89,11 @@ interface TooltipProps {
 }
 
 function Tooltip({ at, name, isUnfinished, bucket, layers, format }: TooltipProps) {
-  const shown = layers.filter(({ values, isLowerBound }) => values[bucket] !== null || isLowerBound[bucket]);
+  const shown = layers.filter(({ values, isPartial }) => values[bucket] !== null || isPartial[bucket]);
   const total = sumOfKnown(shown.map(({ values }) => values[bucket] ?? null));
-  const isBound = shown.some(({ isLowerBound }) => isLowerBound[bucket]);
-  const text = (value: number | null, isLowerBound = false): string =>
-    value === null ? "—" : `${isLowerBound ? "≥ " : ""}${format(value)}`;
+  const isTotalPartial = shown.some(({ isPartial }) => isPartial[bucket]);
+  const text = (value: number | null, isPartial = false): string =>
+    value === null ? "—" : `${isPartial ? "≥ " : ""}${format(value)}`;
   return (
     <div
       class={`tooltip ${at.xPx > 480 ? "left" : ""}`}
@@ -104,7 +104,7 @@ function Tooltip({ at, name, isUnfinished, bucket, layers, format }: TooltipProp
       {isUnfinished && <span class="dim"> not over, or not whole</span>}
       <table>
         <tbody>
-          {shown.toReversed().map(({ label, color, values, isLowerBound }) => {
+          {shown.toReversed().map(({ label, color, values, isPartial }) => {
             const value = values[bucket] ?? null;
             return (
               <tr key={label}>
@@ -112,7 +112,7 @@ function Tooltip({ at, name, isUnfinished, bucket, layers, format }: TooltipProp
                   <i class="swatch" style={{ background: `var(${color})` }} />
                   <bdi>{oneLine(label, 40)}</bdi>
                 </th>
-                <td class="number">{text(value, isLowerBound[bucket])}</td>
+                <td class="number">{text(value, isPartial[bucket])}</td>
                 <td class="number dim">
                   {value !== null && total !== null && total > 0 && formatPercent(value / total).text}
                 </td>
@@ -123,7 +123,7 @@ function Tooltip({ at, name, isUnfinished, bucket, layers, format }: TooltipProp
         <tfoot>
           <tr>
             <th scope="row">all</th>
-            <td class="number">{shown.length === 0 ? format(0) : text(total, isBound)}</td>
+            <td class="number">{shown.length === 0 ? format(0) : text(total, isTotalPartial)}</td>
             <td />
           </tr>
         </tfoot>

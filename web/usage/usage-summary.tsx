@@ -102,10 +102,10 @@ export function Change({ before, now, measure }: ChangeProps) {
   if (then === null || value === null) return null;
   const figure = change(then, value);
   if (figure === undefined) return value > 0 ? <>new</> : null;
-  const isBound = [before, now].some((total) => measure === "cost" && total.cost_is_lower_bound === true);
+  const isPartial = [before, now].some((total) => measure === "cost" && total.partial === true);
   return (
-    <span title={isBound ? `${figure.exact} of what has a price` : figure.exact}>
-      {isBound && "≈ "}
+    <span title={isPartial ? `${figure.exact} of what has a price` : figure.exact}>
+      {isPartial && "≈ "}
       {figure.text}
     </span>
   );

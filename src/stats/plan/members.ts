@@ -5,4 +5,4 @@ import { countFields } from "../../usage/count-fields.ts";
 export const COUNT_MEMBERS = ["calls", "errors", ...countFields.map(({ wire }) => wire)] as const;
 export const COST_MEMBERS = [...costFields.map(({ wire }) => wire), "total_cost"] as const;
 /** Member that is true if the costs are lower bounds. */
-export const PARTIAL_MEMBER = "cost_is_lower_bound";
+export const PARTIAL_MEMBER = "partial";

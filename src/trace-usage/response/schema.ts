@@ -21,7 +21,7 @@ const fullCosts = z
   .boolean()
   .default(false)
   .describe(
-    "With `include_costs`: if true, each entry also has `other_cost`, of units that are not tokens (web searches), and `cost_is_lower_bound`. With them, entries sum to receipts and `POST /usage/stats`.",
+    "With `include_costs`: if true, each entry also has `other_cost`, of units that are not tokens (web searches), and `partial`. With them, entries sum to receipts and `POST /usage/stats`.",
   );
 
 const ownOnly = z
@@ -48,11 +48,8 @@ export const llmUsage = z
     cache_read_input_tokens_total_cost: cost,
     cache_creation_input_tokens_total_cost: cost,
     other_cost: cost.optional().describe("USD, present with `full_costs`; null if no price is known."),
-    cost_is_lower_bound: z
-      .boolean()
-      .optional()
-      .describe("Present with `full_costs`: true if some usage has no price."),
-  } satisfies Record<CountWire | TokenCostWire | "other_cost" | "cost_is_lower_bound", z.ZodType>)
+    partial: z.boolean().optional().describe("Present with `full_costs`: true if some usage has no price."),
+  } satisfies Record<CountWire | TokenCostWire | "other_cost" | "partial", z.ZodType>)
   .meta({ id: "LLMAggregatedUsage" });
 
 export const traceUsageRes = z

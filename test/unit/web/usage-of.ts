@@ -15,7 +15,7 @@ export function usageOf(llm: string, tokens: number, usd: number | null): UsageB
       cache_read_input_tokens_total_cost: usd === null ? null : 0,
       cache_creation_input_tokens_total_cost: usd === null ? null : 0,
       other_cost: usd === null ? null : 0,
-      cost_is_lower_bound: usd === null,
+      partial: usd === null,
     },
   };
 }

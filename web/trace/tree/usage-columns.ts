@@ -28,7 +28,7 @@ export function usageColumnsOf(
       llms.set(llm, which);
       llmOf.push(which);
       for (const name of FIGURES) figures.push(one[name] ?? NaN);
-      figures.push(one.cost_is_lower_bound === undefined ? NaN : Number(one.cost_is_lower_bound));
+      figures.push(one.partial === undefined ? NaN : Number(one.partial));
     }
     ends[position] = llmOf.length;
   }
@@ -59,6 +59,6 @@ function usageOfEntry({ figures }: UsageColumns, entry: number): LlmUsage {
     return [name, Number.isNaN(figure) ? null : figure];
   });
   const flag = figures[first + FIGURES.length]!;
-  const bound = Number.isNaN(flag) ? {} : { cost_is_lower_bound: flag === 1 };
+  const bound = Number.isNaN(flag) ? {} : { partial: flag === 1 };
   return { ...Object.fromEntries(known), ...bound } as LlmUsage;
 }

@@ -2,7 +2,7 @@ import { viewOf } from "../../../shared/buffers.ts";
 import { ROWS_PER_STEP, type Steps } from "../../../shared/steps.ts";
 import type { ByteWriter } from "../bytes/byte-writer.ts";
 import { idOf, isFinished, isSelected, NONE, type CallTable } from "../../table/call-table.ts";
-import { withoutCosts, writeCosts, writeLowerBound, type PrintedCosts } from "./cost-texts.ts";
+import { withoutCosts, writeCosts, writePartial, type PrintedCosts } from "./cost-texts.ts";
 import { CountTexts } from "./count-texts.ts";
 import type { LlmDictionary } from "../../table/llm-dictionary.ts";
 import type { RolledUp } from "../../fold/rollup.ts";
@@ -81,7 +81,7 @@ function writeEntries(head: number, totals: Totals, texts: EntryTexts, writer: B
     if (entry !== head) writer.byte(COMMA);
     texts.counts.write(totals.llms[entry]!, totals.counts, entry * COUNT_SLOTS, writer);
     if (texts.withCosts) writeCosts(totals.costs, entry * COST_SLOTS, { writer, printed: texts.printed });
-    if (texts.withCosts && texts.printed === "all") writeLowerBound(totals.unpriced[entry]! > 0, writer);
+    if (texts.withCosts && texts.printed === "all") writePartial(totals.unpriced[entry]! > 0, writer);
     writer.byte(CLOSE);
   }
 }

@@ -9,12 +9,12 @@ const BYTES = NAMES.map((name) => Buffer.from(name));
 const COUNTS = { tokens: tokenCostFields.length, all: costFields.length };
 const UNKNOWN = Buffer.from("null");
 
-const IS_LOWER_BOUND = Buffer.from(',"cost_is_lower_bound":true');
-const IS_EXACT = Buffer.from(',"cost_is_lower_bound":false');
+const IS_PARTIAL = Buffer.from(',"partial":true');
+const IS_WHOLE = Buffer.from(',"partial":false');
 
-/** Writes `cost_is_lower_bound`. */
-export function writeLowerBound(isLowerBound: boolean, writer: ByteWriter): void {
-  writer.copy(isLowerBound ? IS_LOWER_BOUND : IS_EXACT);
+/** Writes `partial`. */
+export function writePartial(isPartial: boolean, writer: ByteWriter): void {
+  writer.copy(isPartial ? IS_PARTIAL : IS_WHOLE);
 }
 
 /** Renders null costs, for responses without costs. */

@@ -30,6 +30,8 @@ describe("costs that omit something", () => {
       // the same model, before it had a price and after it
       call("early", 2, "our-own"),
       call("late", 20, "our-own"),
+      // a unit without a price beside tokens with one
+      call("searches", 21, "acme-search", { server_tool_use: { web_search_requests: 3 } }),
     ];
     await test.post(`/v2/${PROJECT}/calls/complete`, { batch });
     const price = {
@@ -37,23 +39,41 @@ describe("costs that omit something", () => {
       completion_token_cost: 0,
       effective_date: "2026-03-01T12:00:00Z",
     };
-    await test.post("/cost/create", { project_id: PROJECT, costs: { "our-own": price } });
+    const from = { ...price, effective_date: "2026-01-01T00:00:00Z" };
+    await test.post("/cost/create", {
+      project_id: PROJECT,
+      costs: { "our-own": price, "acme-search": from },
+    });
   });
   afterAll(() => test.close());
 
-  it("are marked in every total of usage over time: of groups, of buckets, of all", async () => {
+  it("are marked in every total of usage over time: of groups, of buckets, of other groups, of all", async () => {
     const body = { project_id: PROJECT, ...DAY, granularity: 43_200, group_by: ["llm"], include_costs: true };
     const stats = (await test.post("/usage/stats", body)).json();
-    const boundsOf = (totals: readonly { cost_is_lower_bound: boolean }[]): readonly boolean[] =>
-      totals.map((total) => total.cost_is_lower_bound);
+    const partialOf = (totals: readonly ({ partial: boolean } | null)[]): readonly (boolean | null)[] =>
+      totals.map((total) => total && total.partial);
     const groups = Object.fromEntries(
       stats.groups.map(({ key, total }: { key: { llm: string }; total: object }) => [key.llm, total]),
     );
-    expect(groups["our-own"]).toMatchObject({ total_cost: 1, cost_is_lower_bound: true });
-    expect(stats.total.cost_is_lower_bound).toBe(true);
-    expect(boundsOf(stats.buckets.map(({ total }: { total: never }) => total))).toEqual([true, false]);
-    const without = (await test.post("/usage/stats", { ...body, include_costs: false })).json();
-    expect(without.total).not.toHaveProperty("cost_is_lower_bound");
+    expect(groups).toMatchObject({
+      "our-own": { total_cost: 1, partial: true },
+      "acme-search": { total_cost: 1, other_cost: null, partial: true },
+      "gpt-4o": { partial: false },
+    });
+    expect(stats.total.partial).toBe(true);
+    expect(partialOf(stats.buckets.map(({ total }: { total: never }) => total))).toEqual([true, true]);
+    const names = stats.groups.map(({ key }: { key: { llm: string } }) => key.llm);
+    const ofGroup = (llm: string) =>
+      partialOf(stats.buckets.map((bucket: { groups: never[] }) => bucket.groups[names.indexOf(llm)]));
+    expect(ofGroup("our-own")).toEqual([true, false]);
+    expect(ofGroup("acme-search")).toEqual([null, true]);
+    expect(ofGroup("gpt-4o")).toEqual([false, null]);
+    const first = (await test.post("/usage/stats", { ...body, order_by: "other_cost", limit: 1 })).json();
+    expect(first.groups).toMatchObject([{ key: { llm: "gpt-4o" }, total: { partial: false } }]);
+    expect(first.other).toMatchObject({ groups: 2, total: { partial: true } });
+    expect(partialOf(first.buckets.map(({ other }: { other: never }) => other))).toEqual([true, true]);
+    const without = (await test.post("/usage/stats", { ...body, include_costs: false, limit: 1 })).json();
+    expect(JSON.stringify(without)).not.toContain('"partial"');
   });
 
   it("are marked for a call with its descendants, whose entries sum to its receipt", async () => {
@@ -61,7 +81,12 @@ describe("costs that omit something", () => {
     const plain = (await test.post("/trace/usage", asked)).json().call_usage.root;
     expect(Object.keys(plain["our-own"])).toHaveLength(10);
     const full = (await test.post("/trace/usage", { ...asked, full_costs: true })).json().call_usage.root;
-    expect(full["our-own"]).toMatchObject({ prompt_tokens_total_cost: 1, cost_is_lower_bound: true });
+    expect(full["our-own"]).toMatchObject({ prompt_tokens_total_cost: 1, partial: true });
+    expect(full["acme-search"]).toMatchObject({
+      prompt_tokens_total_cost: 1,
+      other_cost: null,
+      partial: true,
+    });
     const { total } = (
       await test.post("/call/receipt", { project_id: PROJECT, trace_id: "t", call_id: "root" })
     ).json();
@@ -71,6 +96,6 @@ describe("costs that omit something", () => {
     expect(sum).toBeCloseTo(total.total_cost, 12);
     const alone = { project_id: PROJECT, call_ids: ["late"], include_costs: true, full_costs: true };
     const late = (await test.post("/calls/usage", alone)).json().call_usage.late["our-own"];
-    expect(late).toMatchObject({ other_cost: 0, cost_is_lower_bound: false });
+    expect(late).toMatchObject({ other_cost: 0, partial: false });
   });
 });
