@@ -32,7 +32,7 @@ const modules = {
     "fairness",
     "shared",
   ],
-  feedback: ["calls", "http", "store", "query", "buckets", "shared"],
+  feedback: ["stats", "calls", "http", "store", "query", "buckets", "usage", "shared"],
   ingest: ["calls", "http", "store", "query", "usage", "shared"],
   content: ["http", "store", "query", "shared"],
   gateway: ["calls", "http", "usage", "journal", "fairness", "shared"],

@@ -1,5 +1,6 @@
 import { StorageError } from "../src/store/storage-error.ts";
 import { planStats } from "../src/feedback/stats/plan.ts";
+import { printStatement } from "../src/feedback/stats/statement.ts";
 import { statsRequest } from "../src/feedback/stats/schema.ts";
 import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
 import type { Project } from "../src/shared/project.ts";
@@ -69,16 +70,13 @@ async function buckets(service: BenchService): Promise<ScenarioResult> {
 
 /** The least memory with which the engine answers the request, found by bisection. */
 async function memory({ engine }: BenchService): Promise<ScenarioResult> {
-  const { statement } = planStats(
-    PROJECT as Project,
-    statsRequest({ maxMetrics: 100, maxPercentiles: 50 }).parse(request),
-    Date.now(),
-  );
+  const asked = statsRequest({ maxMetrics: 100, maxPercentiles: 50 }).parse(request);
+  const statement = printStatement(planStats(PROJECT as Project, asked, Date.now()));
   let enough = 1024;
   let tooLittle = 0;
   while (enough - tooLittle > 1) {
     const mib = Math.floor((enough + tooLittle) / 2);
-    const limited = sql`${statement!} SETTINGS max_memory_usage = ${trusted(String(mib * 2 ** 20))} FORMAT Null`;
+    const limited = sql`${statement} SETTINGS max_memory_usage = ${trusted(String(mib * 2 ** 20))} FORMAT Null`;
     const answered = await engine.command(limited, { name: "bench_memory" }).then(
       () => true,
       (error: unknown) => error instanceof StorageError && error.kind !== "memory",

@@ -169,7 +169,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(usageStatsRoutes, { ...statsDeps, ...statsLimits });
   await app.register(traceListRoutes, { ...statsDeps, maxTraces: maxAggregates });
   await app.register(feedbackRoutes, { engine, writer: writers.feedback, clock, bodyLimitBytes });
-  await app.register(feedbackStatsRoutes, { engine, clock, limits: feedbackStatsLimits(config) });
+  await app.register(feedbackStatsRoutes, { ...statsDeps, limits: feedbackStatsLimits(config) });
   await app.register(gatewayRoutes, {
     prefix: "/v1",
     settings: gatewayRoutesSettings(config, limiters.gateway),

@@ -19,6 +19,28 @@ const field = z.strictObject({ $getField: z.string() }).meta({
   examples: [{ $getField: "attributes.tenant" }],
 });
 
+/** Field for up to `most` group-by dimensions; its output is a plan of them. */
+export function groupByField(most: number) {
+  return z
+    .array(z.union([z.enum(DIMENSION_NAMES), field]))
+    .max(most)
+    .nullish()
+    .transform((requested, context) => {
+      const { dimensions, issues } = planDimensions(requested ?? []);
+      for (const { loc, msg, type } of issues) {
+        context.addIssue({ code: "custom", path: [...loc], message: msg, params: { type } });
+      }
+      return dimensions;
+    });
+}
+
+/** Field for the maximum number of groups in a response. */
+export const groupLimit = wholeNumber()
+  .min(1)
+  .max(MAX_GROUPS)
+  .default(DEFAULT_GROUPS)
+  .describe("The maximum number of groups; `other` contains the rest");
+
 /** Request of `POST /usage/stats`. */
 export function usageStatsRequest(limits: { selection: SelectionLimits; maxPercentiles: number }) {
   return z
@@ -27,17 +49,7 @@ export function usageStatsRequest(limits: { selection: SelectionLimits; maxPerce
       ...bucketFields,
       filter: callsFilter(limits.selection).nullish(),
       query: callsQuery(limits.selection).nullish(),
-      group_by: z
-        .array(z.union([z.enum(DIMENSION_NAMES), field]))
-        .max(MAX_DIMENSIONS)
-        .nullish()
-        .transform((requested, context) => {
-          const { dimensions, issues } = planDimensions(requested ?? []);
-          for (const { loc, msg, type } of issues) {
-            context.addIssue({ code: "custom", path: [...loc], message: msg, params: { type } });
-          }
-          return dimensions;
-        }),
+      group_by: groupByField(MAX_DIMENSIONS),
       include_costs: z.boolean().default(false).describe("If true, the response includes costs in USD."),
       latency: z
         .strictObject({
@@ -60,11 +72,7 @@ export function usageStatsRequest(limits: { selection: SelectionLimits; maxPerce
         .describe(
           "The member of the total that groups are sorted by, largest first. Default: `total_cost` with costs, or else `total_tokens`",
         ),
-      limit: wholeNumber()
-        .min(1)
-        .max(MAX_GROUPS)
-        .default(DEFAULT_GROUPS)
-        .describe("The maximum number of groups; `other` contains the rest"),
+      limit: groupLimit,
     })
     .check(startBeforeEnd, knownOrder)
     .meta({ id: "UsageStatsReq" });
@@ -104,7 +112,8 @@ const total = z
       "The number of calls and their own usage. Costs (USD) are present if requested, and null if no price is known",
   });
 
-const key = z
+/** Schema for the key of a group. */
+export const groupKey = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).nullable())
   .describe("By group name; null if absent, JSON text if not a scalar");
 
@@ -115,7 +124,7 @@ export const usageStatsResponse = z
     end: isoInstant,
     granularity: z.int().describe("The bucket size used, in seconds"),
     timezone: z.string(),
-    groups: z.array(z.object({ key, total })).describe("The largest first"),
+    groups: z.array(z.object({ key: groupKey, total })).describe("The largest first"),
     other: z
       .object({ groups: z.int(), total })
       .nullable()

@@ -1,10 +1,17 @@
-import { COUNT_SLOTS, countRow, countsAt } from "./count-fields.ts";
+import { COUNT_SLOTS, countRow, countSlots, countsAt } from "./count-fields.ts";
 import type { UnitCounts } from "./units.ts";
 import type { Service, Usage } from "./usage.ts";
 
 const FIRST_COUNT = 1;
 const CACHE_OUTSIDE_PROMPT = FIRST_COUNT + COUNT_SLOTS;
 const MORE = CACHE_OUTSIDE_PROMPT + 1;
+
+/** Where values are in a row of the column, from 1 as the engine counts. */
+export const placesInRow = {
+  llm: 1,
+  totalTokens: FIRST_COUNT + countSlots.totalTokens + 1,
+  provider: MORE + 1,
+};
 
 type Plain = string | number;
 /** Provider, service tier, and units besides the counts. */

@@ -233,6 +233,8 @@ export const fullRequests: Readonly<Record<string, object>> = {
     granularity: 3600,
     timezone: "Europe/Berlin",
     metrics: [{ json_path: "n", value_type: "numeric", aggregations: ["avg"], percentiles: [50] }],
+    group_by: ["provider", { $getField: "attributes.tenant" }],
+    limit: 10,
   },
   "POST /feedback/payload_schema": {
     project_id,

@@ -1,22 +1,32 @@
 import type { Buckets, TimeWindow } from "../../buckets/buckets.ts";
 import { bucketsOf } from "../../http/schemas/window-fields.ts";
-import type { Sql } from "../../query/sql.ts";
 import { invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
+import type { Dimensions } from "../../stats/plan/dimensions.ts";
+import type { FeedbackRows } from "./feedback-rows.ts";
 import { outputKey, outputNames, planMetrics, type Metric } from "./metrics.ts";
 import type { StatsRequest } from "./schema.ts";
-import { printStatement } from "./statement.ts";
 import { rowsOf } from "./window.ts";
 
-/** Query plan: buckets, metrics and statement. */
+/** Groups of a query, by the calls that feedback is about. */
+export interface Grouping {
+  readonly dimensions: Dimensions;
+  /** Number of groups listed; the rest is `other`. */
+  readonly maxGroups: number;
+}
+
+/** Query plan: rows, buckets, metrics and groups. */
 export interface StatsPlan {
   readonly window: TimeWindow;
   readonly timezone: string;
   readonly buckets: Buckets;
   readonly metrics: readonly Metric[];
-  /** Selects `StatsRow`s; `undefined` if the window has no buckets. */
-  readonly statement: Sql | undefined;
+  readonly rows: FeedbackRows;
+  /** `undefined` if not requested. */
+  readonly grouping: Grouping | undefined;
 }
+
+export type GroupedPlan = StatsPlan & { readonly grouping: Grouping };
 
 /** Plans a request. Errors: validation, if the window ends before it starts or the response would be too large. */
 export function planStats(project: Project, request: StatsRequest, nowMs: number): StatsPlan {
@@ -24,9 +34,9 @@ export function planStats(project: Project, request: StatsRequest, nowMs: number
   const { window, timezone, buckets } = bucketsOf(request, nowMs);
   const metrics = planMetrics(request.metrics);
   rejectLargeResponse(buckets, metrics);
-  const statement =
-    buckets.startsUs.length === 0 ? undefined : printStatement(rows, buckets.startsUs, metrics);
-  return { window, timezone, buckets, metrics, statement };
+  const { group_by: dimensions, limit: maxGroups } = request;
+  const grouping = dimensions.all.length === 0 ? undefined : { dimensions, maxGroups };
+  return { window, timezone, buckets, metrics, rows, grouping };
 }
 
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
@@ -35,11 +45,19 @@ const BYTES_PER_VALUE = 28;
 /** Bytes of a timestamp and a count. */
 const BYTES_PER_BUCKET = 60;
 
+function bytesPerPoint(metrics: readonly Metric[]): number {
+  const names = metrics.flatMap((metric) => outputNames(metric).map((name) => outputKey(name, metric.slug)));
+  return names.reduce((bytes, name) => bytes + name.length + BYTES_PER_VALUE, BYTES_PER_BUCKET);
+}
+
+/** Maximum number of rows that a response has room for, beside `null` for each bucket without a row of a group. */
+export function roomForRows({ buckets, metrics, grouping }: StatsPlan): number {
+  const cells = grouping === undefined ? 0 : buckets.startsUs.length * (grouping.maxGroups + 1);
+  return Math.floor(Math.max(0, MAX_RESPONSE_BYTES - cells * "null,".length) / bytesPerPoint(metrics));
+}
+
 function rejectLargeResponse(buckets: Buckets, metrics: readonly Metric[]): void {
-  let bytes = BYTES_PER_BUCKET;
-  for (const metric of metrics) {
-    for (const name of outputNames(metric)) bytes += outputKey(name, metric.slug).length + BYTES_PER_VALUE;
-  }
+  const bytes = bytesPerPoint(metrics);
   const count = buckets.startsUs.length;
   if (bytes * count <= MAX_RESPONSE_BYTES) return;
   const msg = `The response would be too large: ${count} buckets of about ${bytes} bytes. Request fewer numbers or a larger granularity`;

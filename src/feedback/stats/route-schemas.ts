@@ -8,7 +8,9 @@ export const schemas = routeSchemas({
     description:
       "Counts of feedback and aggregations of the values at paths of its payload, per bucket of `granularity` seconds and over " +
       "the whole window. Buckets begin at local midnights and hours of `timezone`, across changes of daylight saving time. The " +
-      "response contains every bucket of the window, including empty ones. The average of no values is null.",
+      "response contains every bucket of the window, including empty ones. The average of no values is null. `group_by` adds " +
+      "`groups`, by up to two fields of the calls that the feedback is about, and `other` for those beyond `limit`; together they " +
+      "are all feedback. Feedback about no call, or a deleted one, has null for every field.",
     success: "The buckets in order, and the whole window",
     alsoSends: "text/csv",
     example: {

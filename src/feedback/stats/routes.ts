@@ -13,10 +13,10 @@ import { printResponse } from "./response.ts";
 import { statsRequest, type StatsLimits } from "./schema.ts";
 import { schemas } from "./route-schemas.ts";
 import { fillSeries } from "./series.ts";
-import { readPaths, readStats } from "./store.ts";
+import { readPaths, readStats, type StatsReading } from "./store.ts";
 import { rowsOf } from "./window.ts";
 
-export interface FeedbackStatsDeps {
+export interface FeedbackStatsDeps extends Pick<StatsReading, "providerOf" | "maxCalls"> {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly limits: StatsLimits;
@@ -35,10 +35,11 @@ export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackS
   app.post("/feedback/stats", stats, async (request, reply) => {
     const project = request.grant.project(request.body.project_id);
     const plan = planStats(project, request.body, deps.clock.now());
-    const rows = await readStats(deps.engine, plan, abortOnClose(reply));
-    const series = fillSeries(plan, rows);
-    if (wantsCsv(request)) return sendCsv(reply, printCsv(plan, series));
-    return sendJsonText(reply, printResponse(plan, series));
+    const { providerOf, maxCalls } = deps;
+    const rows = await readStats(deps.engine, plan, { providerOf, maxCalls, signal: abortOnClose(reply) });
+    const found = fillSeries(plan, rows);
+    if (wantsCsv(request)) return sendCsv(reply, printCsv(plan, found));
+    return sendJsonText(reply, printResponse(plan, found));
   });
   const paths = {
     config: { access: readAccess, tag: "feedback" },

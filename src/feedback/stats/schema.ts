@@ -3,6 +3,7 @@ import { bucketFields, startBeforeEnd } from "../../http/schemas/window-fields.t
 import { isoInstant } from "../../http/schemas/fields.ts";
 import { wholeNumber } from "../../http/schemas/zod-issues.ts";
 import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../../query/fields/json-path.ts";
+import { groupByField, groupKey, groupLimit } from "../../stats/schema.ts";
 import { AGGREGATIONS, allowedAggregations, VALUE_TYPES } from "./metrics.ts";
 import { feedbackWindowFields } from "./window.ts";
 
@@ -58,6 +59,8 @@ function metric({ maxMetrics, maxPercentiles }: StatsLimits) {
     });
 }
 
+const MAX_DIMENSIONS = 2;
+
 /** `POST /feedback/stats`. Unknown members are ignored. */
 export function statsRequest(limits: StatsLimits) {
   const body = z.object({
@@ -68,6 +71,10 @@ export function statsRequest(limits: StatsLimits) {
       .max(limits.maxMetrics)
       .nullish()
       .transform((metrics) => metrics ?? []),
+    group_by: groupByField(MAX_DIMENSIONS).describe(
+      "Fields of the calls that the feedback is about. `llm` is the one that a call reports the most tokens of",
+    ),
+    limit: groupLimit,
   });
   return body.check(startBeforeEnd).meta({ id: "FeedbackStatsReq" });
 }
@@ -93,17 +100,31 @@ export const pathsResponseSchema = z
   .object({ paths: z.array(foundPath).describe("Sorted by path") })
   .meta({ id: "FeedbackPayloadSchemaRes" });
 
+const point = z
+  .object({ count: z.int().min(0) })
+  .catchall(z.number().nullable())
+  .meta({
+    id: "FeedbackNumbers",
+    description:
+      "`count` is the number of feedback entries; each other member is an aggregation of a metric: `avg_output_score`",
+  });
 const bucket = z
   .object({
     timestamp: isoInstant.describe("The start of the bucket"),
     count: z.int().min(0),
+    groups: z
+      .array(point.nullable())
+      .optional()
+      .describe("With `group_by`: in the order of `groups`; null without feedback"),
+    other: point.nullable().optional().describe("With `group_by`"),
   })
   .catchall(z.number().nullable())
-  .meta({
-    id: "FeedbackBucket",
-    description:
-      "`count` is the number of feedback entries; each other member is an aggregation of a metric: `avg_output_score`",
-  });
+  .meta({ id: "FeedbackBucket", description: "As `FeedbackNumbers`, of the bucket" });
+
+const windowStats = z
+  .record(z.string(), z.record(z.string(), z.number().nullable()))
+  .describe("Over the whole window: by metric, then by aggregation; null if there is no value");
+const group = { count: z.int().min(0), window_stats: windowStats };
 
 /** OpenAPI only: the route serializes its response itself. */
 export const statsResponseSchema = z
@@ -112,9 +133,16 @@ export const statsResponseSchema = z
     end: isoInstant,
     granularity: z.int().describe("The bucket size used, in seconds"),
     timezone: z.string(),
+    groups: z
+      .array(z.object({ key: groupKey, ...group }))
+      .optional()
+      .describe("With `group_by`: those with the most feedback first, then by key"),
+    other: z
+      .object({ groups: z.int(), ...group })
+      .nullable()
+      .optional()
+      .describe("With `group_by`: the groups beyond `limit` together; null if there are none"),
     buckets: z.array(bucket),
-    window_stats: z
-      .record(z.string(), z.record(z.string(), z.number().nullable()))
-      .describe("Over the whole window: by metric, then by aggregation; null if there is no value"),
+    window_stats: windowStats,
   })
   .meta({ id: "FeedbackStatsRes" });

@@ -1,10 +1,18 @@
 import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
 import { assertNever } from "../../shared/assert-never.ts";
-import { feedbackOf, type FeedbackRows } from "./feedback-rows.ts";
+import type { Buckets } from "../../buckets/buckets.ts";
+import { feedbackOf } from "./feedback-rows.ts";
+import type { GroupKeys } from "./group-keys.ts";
 import type { Aggregation, Metric } from "./metrics.ts";
+import type { GroupedPlan, StatsPlan } from "./plan.ts";
 
-/** Result row: a bucket that has feedback, or the whole window. */
+/** Result row: a bucket that has feedback, or the whole window; of all feedback, of a group, or of the groups beyond the limit. */
 export interface StatsRow {
+  /** Rank of the group, from 1; one more than the limit for the groups beyond it; 0 for all feedback. */
+  readonly place: number;
+  readonly groups: number;
+  /** Key of a single group as JSON, in its row of the window; else ''. */
+  readonly group_key: string;
   readonly is_window: 0 | 1;
   readonly start_us: number;
   readonly row_count: number;
@@ -16,18 +24,41 @@ export interface StatsRow {
  * Prints the statement for buckets and window: one statement, so that both cover the same rows. The window's row merges
  * the states of the buckets and is missing if there are no rows.
  */
-export function printStatement(
-  rows: FeedbackRows,
-  startsUs: readonly number[],
-  metrics: readonly Metric[],
-): Sql {
-  const values = metrics.map((metric, index) => sql`, ${valueOf(metric)} AS ${valueName(index)}`);
-  return sql`SELECT grouping(start_us) AS is_window, start_us, count() AS row_count, ${outputsOf(metrics)} AS outputs
-    FROM (
-      SELECT roundDown(toUnixTimestamp64Micro(created_at), ${param("Array(Int64)", startsUs)}) AS start_us${join(values, "")}
-      FROM ${feedbackOf(rows)}
-    )
+export function printStatement({ rows, buckets, metrics }: StatsPlan): Sql {
+  return sql`SELECT 0 AS place, 0 AS groups, '' AS group_key, ${numbersOf(metrics)}
+    FROM (SELECT ${bucketAndValues(buckets, metrics)} FROM ${feedbackOf(rows)})
     GROUP BY start_us WITH ROLLUP`;
+}
+
+/** Prints the statement for the same rows, and for each group and bucket. Groups with more feedback come first, then by key. */
+export function printGroupedStatement(
+  { rows, buckets, metrics, grouping }: GroupedPlan,
+  { callId, calls, key }: GroupKeys,
+): Sql {
+  return sql`SELECT place, uniqExact(key) AS groups, if(is_window = 1 AND groups = 1, any(key), '') AS group_key,
+      ${numbersOf(metrics)}
+    FROM (
+      SELECT *, least(dense_rank() OVER (ORDER BY of_key DESC, key), ${param("UInt32", grouping.maxGroups + 1)}) AS place
+      FROM (
+        SELECT *, count() OVER (PARTITION BY key) AS of_key
+        FROM (
+          SELECT rated.*, ${key} AS key
+          FROM (SELECT ${callId} AS call_id, ${bucketAndValues(buckets, metrics)} FROM ${feedbackOf(rows)}) AS rated
+          LEFT JOIN (${calls}) AS about ON rated.call_id = about.id
+        )
+      )
+    )
+    GROUP BY GROUPING SETS ((), (start_us), (place), (place, start_us))`;
+}
+
+function numbersOf(metrics: readonly Metric[]): Sql {
+  return sql`grouping(start_us) AS is_window, start_us, count() AS row_count, ${outputsOf(metrics)} AS outputs`;
+}
+
+function bucketAndValues({ startsUs }: Buckets, metrics: readonly Metric[]): Sql {
+  const values = metrics.map((metric, index) => sql`, ${valueOf(metric)} AS ${valueName(index)}`);
+  const microseconds = sql`toUnixTimestamp64Micro(created_at)`;
+  return sql`roundDown(${microseconds}, ${param("Array(Int64)", startsUs)}) AS start_us${join(values, "")}`;
 }
 
 function valueName(index: number): Sql {

@@ -1,22 +1,92 @@
 import type { Engine, QueryOptions } from "../../store/engine.ts";
 import { StorageError } from "../../store/storage-error.ts";
-import type { Sql } from "../../query/sql.ts";
+import { isTooManyBytes } from "../../store/rows/read-in-pages.ts";
+import type { ProviderOf } from "../../stats/sums/window-fold.ts";
+import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import { AppError } from "../../shared/errors.ts";
+import { parseJsonText } from "../../shared/escaped-keys.ts";
+import { countCalls, groupKeysOf, selectLlms, type Providers } from "./group-keys.ts";
 import type { PathRow } from "./paths.ts";
-import type { StatsPlan } from "./plan.ts";
-import type { StatsRow } from "./statement.ts";
+import { roomForRows, type GroupedPlan, type StatsPlan } from "./plan.ts";
+import { printGroupedStatement, printStatement, type StatsRow } from "./statement.ts";
+
+export interface StatsReading {
+  readonly providerOf: ProviderOf;
+  /** Maximum number of calls that grouped feedback is about. */
+  readonly maxCalls: number;
+  readonly signal: AbortSignal;
+}
 
 const REMEDY = "Request a shorter window, fewer metrics or fewer percentiles.";
 
-/** Reads the rows of a plan; none if the window has no buckets. Errors: as `read`. */
-export function readStats(
+/** Reads the rows of a plan; none if the window has no buckets. Errors: as `read`; too_many_calls with groups. */
+export async function readStats(
   engine: Engine,
-  { statement }: StatsPlan,
-  signal: AbortSignal,
+  plan: StatsPlan,
+  reading: StatsReading,
 ): Promise<readonly StatsRow[]> {
-  return statement === undefined
-    ? Promise.resolve([])
-    : read(engine, statement, { name: "feedback_stats", signal });
+  const { buckets, grouping } = plan;
+  if (buckets.startsUs.length === 0) return [];
+  if (grouping !== undefined) return readGrouped(engine, { ...plan, grouping }, reading);
+  return read(engine, printStatement(plan), { name: "feedback_stats", signal: reading.signal });
+}
+
+/** A group's key can be as long as a payload. */
+const MAX_RESULT_BYTES = 64 * 1024 * 1024;
+
+async function readGrouped(
+  engine: Engine,
+  plan: GroupedPlan,
+  reading: StatsReading,
+): Promise<readonly StatsRow[]> {
+  const { rows, grouping } = plan;
+  const { maxCalls, signal } = reading;
+  const options = { name: "feedback_stats", limits: "heavy", signal } as const;
+  const [{ calls } = { calls: 0 }] = await read<{ calls: number }>(engine, countCalls(rows), options);
+  if (calls > maxCalls)
+    throw tooManyCalls(`The feedback is about ${calls} calls, at most ${maxCalls} can be grouped.`);
+  const keys = groupKeysOf(rows, grouping.dimensions, await readProviders(engine, plan, reading));
+  const room = roomForRows(plan);
+  const limited = sql`${printGroupedStatement(plan, keys)} LIMIT ${param("UInt32", room + 1)} ${SETTINGS}`;
+  const found = await read<StatsRow>(engine, limited, options);
+  if (found.length > room) throw tooLarge();
+  return found;
+}
+
+/** Otherwise `/` would be printed as `\\/`. */
+const SETTINGS = trusted(
+  `SETTINGS output_format_json_escape_forward_slashes = 0, max_result_bytes = ${MAX_RESULT_BYTES}`,
+);
+const MAX_LLMS = 10_000;
+
+/** Looks up the providers of the calls' LLMs, if requested. Errors: as `readGrouped`. */
+async function readProviders(
+  engine: Engine,
+  { rows, grouping }: GroupedPlan,
+  { providerOf, signal }: StatsReading,
+): Promise<Providers> {
+  if (!grouping.dimensions.all.some(({ source }) => source === "provider")) return new Map();
+  const statement = sql`${selectLlms(rows, MAX_LLMS + 1)} ${SETTINGS}`;
+  const options = { name: "feedback_llms", limits: "heavy", signal } as const;
+  const found = await read<{ used: string }>(engine, statement, options);
+  if (found.length > MAX_LLMS) throw tooManyCalls(`The feedback is about more than ${MAX_LLMS} LLMs.`);
+  return new Map(
+    found.map(({ used }) => {
+      const [llm, servedBy] = parseJsonText(used) as [string, string];
+      return [used, llm === "" ? null : providerOf(llm, servedBy || undefined)];
+    }),
+  );
+}
+
+function tooManyCalls(what: string): AppError {
+  return new AppError(
+    "too_many_calls",
+    `${what} Request a shorter window, fewer groups (limit) or larger buckets.`,
+  );
+}
+
+function tooLarge(): AppError {
+  return tooManyCalls("The response would be too large.");
 }
 
 /** Reads the paths of a sample; `MAX_PATHS` + 1 if there are more. Errors: as `read`. */
@@ -24,11 +94,12 @@ export function readPaths(engine: Engine, statement: Sql, signal: AbortSignal): 
   return read(engine, statement, { name: "feedback_paths", signal });
 }
 
-/** Runs a statement. Errors: `StorageError`; query_timeout and query_memory, with a remedy. */
+/** Runs a statement. Errors: `StorageError`; query_timeout and query_memory, with a remedy; too_many_calls. */
 async function read<Row>(engine: Engine, statement: Sql, options: QueryOptions): Promise<readonly Row[]> {
   try {
     return await engine.rows<Row>(statement, options);
   } catch (error) {
+    if (isTooManyBytes(error)) throw tooLarge();
     if (!(error instanceof StorageError)) throw error;
     if (error.kind === "timeout") {
       throw new AppError("query_timeout", `The query exceeded its time limit. ${REMEDY}`, { cause: error });

@@ -49,7 +49,8 @@ function fields(view: TotalsTable, row: number): Fields {
   return view.numbers(row).map((text) => (text === "null" ? null : text));
 }
 
-function keyFields(key: string, labels: readonly string[]): Fields {
+/** Reads the values of a group key as fields of CSV. */
+export function keyFields(key: string, labels: readonly string[]): Fields {
   const values = parseJsonText(key) as Readonly<Record<string, unknown>>;
   return labels.map((label) => {
     const value = values[label] ?? null;
