@@ -154,7 +154,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { MAX_TRACE_CALLS: maxTraceCalls } = config;
   await app.register(traceUsageRoutes, { ...readDeps, maxTraceCalls, onRead: metrics.usageRead });
   const feedbackOf: FeedbackOf = (project, query) => feedbackOfRefs(engine, project, query);
-  await app.register(callsQueryRoutes, { ...readDeps, feedbackOf });
+  await app.register(callsQueryRoutes, { ...readDeps, clock, feedbackOf });
   await app.register(tracesRoutes, { engine, maxTraceCalls });
   await app.register(receiptRoutes, { engine, prices, factors, maxTraceCalls });
   const statsDeps = {

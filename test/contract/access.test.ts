@@ -73,6 +73,7 @@ const samples: Readonly<Record<string, object | null>> = {
   "POST /calls/delete": { project_id, call_ids: ["a"] },
   "POST /calls/stream_query": { project_id },
   "POST /calls/query_stats": { project_id },
+  "POST /fields/query": { project_id },
   "POST /feedback/create": feedback,
   "POST /feedback/batch/create": { batch: [feedback] },
   "POST /feedback/replace": { ...feedback, feedback_id: "f" },

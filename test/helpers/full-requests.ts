@@ -212,6 +212,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
   },
   "POST /call/read": { project_id, id: "c", include_costs: true },
   "POST /calls/query_stats": { project_id, filter: listFilter, query: byId },
+  "POST /fields/query": { project_id, prefix: "inputs.", start: at, end: "2026-01-02T00:00:00Z" },
   "POST /feedback/create": fullFeedback,
   "POST /feedback/batch/create": { batch: [fullFeedback] },
   "POST /feedback/replace": { ...fullFeedback, feedback_id: "f0" },

@@ -65,4 +65,21 @@ export const schemas = routeSchemas({
     },
     response: { 200: schema.queryStatsRes },
   },
+  queryFields: {
+    summary: "Find the fields that calls have",
+    description:
+      "Lists the names that `$getField` can read: columns with a value, and the paths in inputs, output, attributes and summary, in " +
+      "the first item of lists. A dot within a key is escaped. The names come from the newest 1,000 calls of the window, without " +
+      "deleted calls and values over 256 KiB, and from fewer if these have over 32 MiB together.",
+    success: "At most 1,000 fields",
+    example: {
+      request: { project_id: "acme/demo", prefix: "inputs." },
+      response: {
+        fields: [{ path: "inputs.question", type: "string", example: "What does a trace cost?" }],
+        truncated: false,
+      },
+    },
+    body: schema.fieldsQueryBody,
+    response: { 200: schema.fieldsQueryRes },
+  },
 });

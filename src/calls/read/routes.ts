@@ -6,6 +6,9 @@ import { abortOnClose } from "../../http/when-closed.ts";
 import { sendJsonText } from "../../http/json-text.ts";
 import { NDJSON_TYPE, sendChunks } from "../../http/chunks.ts";
 import type { SelectionLimits } from "../../query/index.ts";
+import { windowOf } from "../../http/schemas/window-fields.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { readFields } from "./fields/read-fields.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 import { turn } from "../../fairness/turns.ts";
 import type { Project } from "../../shared/project.ts";
@@ -21,12 +24,15 @@ import { payloadsOf } from "./stored-call.ts";
 
 export interface CallsQueryDeps {
   readonly engine: Engine;
+  readonly clock: Clock;
   readonly selectionLimits: SelectionLimits;
   /** Reads the prices of a project. */
   readonly costsFor: (project: Project) => Promise<CostOf>;
   readonly feedbackOf: FeedbackOf;
 }
 
+/** Earlier than any call. */
+const FIRST_US = Date.UTC(1900, 0, 1) * 1000;
 const config = { access: readAccess, tag: "calls" };
 
 /** Registers the routes that read and count calls. */
@@ -90,6 +96,14 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     const { project_id, ...query } = request.body;
     const plan = planList(request.grant.project(project_id), query, selectionLimits);
     return { count: await countCalls(engine, plan, abortOnClose(reply)) };
+  });
+
+  app.post("/fields/query", { config, schema: schemas.queryFields }, async (request, reply) => {
+    const { project_id, prefix, start, end } = request.body;
+    const { startUs, endUs } = windowOf({ start: start ?? FIRST_US, end }, deps.clock.now());
+    const query = { project: request.grant.project(project_id), prefix: prefix ?? "", startUs, endUs };
+    const reading = { limits: selectionLimits, signal: abortOnClose(reply) };
+    return sendJsonText(reply, JSON.stringify(await readFields(engine, query, reading)));
   });
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { describedAs, isoInstant, projectId, anyInteger } from "../../http/schemas/fields.ts";
+import { describedAs, instantMicros, isoInstant, projectId, anyInteger } from "../../http/schemas/fields.ts";
 import { jsonObject } from "../../http/schemas/response-schema.ts";
+import { EXAMPLE_CHARACTERS, FIELD_TYPES, MAX_FIELDS } from "./fields/found-fields.ts";
 import { MAX_TOKEN_LENGTH } from "./page-token.ts";
 import { callsQuery, listFilter, type SelectionLimits } from "../../query/index.ts";
 
@@ -109,3 +110,30 @@ export const call = z
 export const callReadRes = z
   .object({ call: call.nullable().describe("null if the call does not exist") })
   .meta({ id: "CallReadRes" });
+
+export const fieldsQueryBody = z
+  .strictObject({
+    project_id: projectId,
+    prefix: z.string().nullish().describe("What the paths begin with. Default: all paths"),
+    start: instantMicros.nullish().describe("Inclusive `started_at` of calls. Default: all time"),
+    end: instantMicros.nullish().describe("Exclusive. Default: now"),
+  })
+  .meta({ id: "FieldsQueryReq" });
+
+const foundField = z
+  .object({
+    path: z.string().describe("As `$getField` spells it"),
+    type: z.enum(FIELD_TYPES).describe("The type of the example"),
+    example: z
+      .union([z.string(), z.number(), z.boolean()])
+      .nullable()
+      .describe(`A value; text of at most ${EXAMPLE_CHARACTERS} characters, null for objects and lists`),
+  })
+  .meta({ id: "FoundField" });
+
+export const fieldsQueryRes = z
+  .object({
+    fields: z.array(foundField).max(MAX_FIELDS).describe("Sorted by path"),
+    truncated: z.boolean().describe("True if there are more fields; those of the fewest calls are left out"),
+  })
+  .meta({ id: "FieldsQueryRes" });

@@ -1,7 +1,7 @@
 import type { Engine } from "../../store/engine.ts";
 import { readInPages } from "../../store/rows/read-in-pages.ts";
 import { inTraceHours, IS_VISIBLE, selectCalls } from "../../query/index.ts";
-import { param, sql } from "../../query/sql.ts";
+import { param, sql, type Sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import { turn } from "../../fairness/turns.ts";
 import type { Project } from "../../shared/project.ts";
@@ -27,15 +27,7 @@ export async function* readListed(
     engine,
     name: "calls_read",
     signal,
-    statement: (page) => {
-      const ids = param(
-        "Array(String)",
-        page.map((key) => key.id),
-      );
-      return sql`SELECT ${columns} FROM calls FINAL
-        PREWHERE project_id = ${param("String", project)} AND id IN ${ids} AND ${inTraceHours(page)}
-        WHERE ${IS_VISIBLE}`;
-    },
+    statement: (page) => visibleCalls(project, page, columns),
   });
   for await (const { keys: page, bytes } of pages) {
     // a call id may occur in two traces
@@ -46,6 +38,17 @@ export async function* readListed(
     }
     yield page.flatMap((key) => found.get(pairKey(key.traceId, key.id)) ?? []);
   }
+}
+
+/** Selects expressions over calls by their keys, without deleted ones. */
+export function visibleCalls(project: Project, page: readonly CallRowKey[], selected: Sql): Sql {
+  const ids = param(
+    "Array(String)",
+    page.map((key) => key.id),
+  );
+  return sql`SELECT ${selected} FROM calls FINAL
+    PREWHERE project_id = ${param("String", project)} AND id IN ${ids} AND ${inTraceHours(page)}
+    WHERE ${IS_VISIBLE}`;
 }
 
 export async function countCalls(engine: Engine, plan: ListPlan, signal: AbortSignal): Promise<number> {
