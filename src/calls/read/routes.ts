@@ -10,6 +10,7 @@ import { windowOf } from "../../http/schemas/window-fields.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { readFields } from "./fields/read-fields.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
+import { isoOf } from "../../shared/instant.ts";
 import { turn } from "../../fairness/turns.ts";
 import type { Project } from "../../shared/project.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
@@ -101,9 +102,12 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
   app.post("/fields/query", { config, schema: schemas.queryFields }, async (request, reply) => {
     const { project_id, prefix, start, end } = request.body;
     const { startUs, endUs } = windowOf({ start: start ?? FIRST_US, end }, deps.clock.now());
-    const query = { project: request.grant.project(project_id), prefix: prefix ?? "", startUs, endUs };
-    const reading = { limits: selectionLimits, signal: abortOnClose(reply) };
-    return sendJsonText(reply, JSON.stringify(await readFields(engine, query, reading)));
+    const bound = (us: number) => [{ $getField: "started_at" }, { $literal: isoOf(us) }];
+    const query = { $expr: { $and: [{ $gte: bound(startUs) }, { $lt: bound(endUs) }] } };
+    const newest = { query, sort_by: [{ field: "started_at", direction: "desc" }] } as const;
+    const plan = planList(request.grant.project(project_id), newest, selectionLimits);
+    const found = await readFields(engine, plan, { prefix: prefix ?? "", signal: abortOnClose(reply) });
+    return sendJsonText(reply, JSON.stringify(found));
   });
 }
 

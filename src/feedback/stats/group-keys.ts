@@ -1,5 +1,5 @@
 import { IS_VISIBLE } from "../../query/index.ts";
-import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
+import { join, param, sql, trusted, type Param, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Dimensions } from "../../stats/plan/dimensions.ts";
 import { placesInRow } from "../../usage/usage-column.ts";
@@ -9,10 +9,10 @@ import { feedbackOf, type FeedbackRows } from "./feedback-rows.ts";
 export interface GroupKeys {
   /** Call id of a feedback; '' if it is about something else. */
   readonly callId: Sql;
-  /** Selects `id` and `fields` of the calls. Of several calls with one id, the first. */
+  /** Selects `id` and `key` of the calls: JSON. Of several calls with one id, the first. */
   readonly calls: Sql;
-  /** Key as JSON, over `fields`: empty without a call, which makes every member null. */
-  readonly key: Sql;
+  /** Key of feedback without a call: every member is null. */
+  readonly noCall: Param;
 }
 
 /** LLMs of calls, as SQL printed them, with the provider of each. */
@@ -21,27 +21,25 @@ export type Providers = ReadonlyMap<string, string | null>;
 export function groupKeysOf(rows: FeedbackRows, dimensions: Dimensions, providers: Providers): GroupKeys {
   const lines = sql`splitByChar('\\n', ${dimensions.callKey ?? sql`''`})`;
   let line = 0;
-  const fields = dimensions.all.map(({ source }) => {
-    if (source === "call") return sql`${lines}[${trusted(String(++line))}]`;
-    return source === "llm" ? jsonOrNothing(LLM) : jsonOrNothing(providerIn(providers));
+  const members = dimensions.all.map(({ label, source }) => {
+    const named = source === "llm" ? LLM : providerIn(providers);
+    const json = source === "call" ? sql`${lines}[${trusted(String(++line))}]` : jsonOrNothing(named);
+    return sql`concat(${param("String", JSON.stringify(label))}, ':', ${scalarOf(json)})`;
   });
-  const members = dimensions.all.map(({ label }, place) => {
-    const name = `${place === 0 ? "{" : ","}${JSON.stringify(label)}:`;
-    return sql`${param("String", name)}, ${scalarOf(sql`arrayElement(fields, ${trusted(String(place + 1))})`)}`;
-  });
-  const calls = sql`SELECT id, argMin([${join(fields, ", ")}], (started_at, trace_id)) AS fields
-    ${fromCalls(rows)} GROUP BY id`;
-  return { callId: callIdIn(rows.project), calls, key: sql`concat(${join(members, ", ")}, '}')` };
+  const key = sql`concat('{', ${join(members, ", ',', ")}, '}')`;
+  const calls = sql`SELECT id, argMin(${key}, (started_at, trace_id)) AS key ${fromCalls(rows)} GROUP BY id`;
+  const nulls = dimensions.all.map(({ label }) => `${JSON.stringify(label)}:null`);
+  return { callId: callIdIn(rows.project), calls, noCall: param("String", `{${nulls.join(",")}}`) };
 }
 
 /** Selects the number of calls with feedback, as `calls`. */
 export function countCalls(rows: FeedbackRows): Sql {
-  return sql`SELECT count() AS calls FROM (SELECT DISTINCT call_id FROM (${callIds(rows)}))`;
+  return sql`SELECT uniqExact(call_id) AS calls FROM (${callIds(rows)})`;
 }
 
-/** Selects `[LLM, provider as reported]` of the calls as JSON, as `used`; at most `limit`. */
-export function selectLlms(rows: FeedbackRows, limit: number): Sql {
-  return sql`SELECT DISTINCT ${USED} AS used ${fromCalls(rows)} LIMIT ${param("UInt32", limit)}`;
+/** Selects `[LLM, provider as reported]` of the calls as JSON, as `used`. */
+export function selectLlms(rows: FeedbackRows): Sql {
+  return sql`SELECT DISTINCT ${USED} AS used ${fromCalls(rows)}`;
 }
 
 const USAGES = sql`JSONExtractArrayRaw(ifNull(usage, ''))`;
@@ -67,19 +65,14 @@ function scalarOf(json: Sql): Sql {
     substring(${json}, 1, 1) IN ('[', '{'), toJSONString(${json}), ${json})`;
 }
 
-function refPrefix(project: Project): string {
-  return `weave:///${project}/call/`;
-}
-
 function callIdIn(project: Project): Sql {
-  const prefix = refPrefix(project);
+  const prefix = `weave:///${project}/call/`;
   const idAt = param("UInt32", Buffer.byteLength(prefix) + 1);
   return sql`if(startsWith(weave_ref, ${param("String", prefix)}), substring(weave_ref, ${idAt}), '')`;
 }
 
 function callIds(rows: FeedbackRows): Sql {
-  return sql`SELECT ${callIdIn(rows.project)} AS call_id FROM ${feedbackOf(rows)}
-    AND startsWith(weave_ref, ${param("String", refPrefix(rows.project))})`;
+  return sql`SELECT ${callIdIn(rows.project)} AS call_id FROM ${feedbackOf(rows)} AND call_id != ''`;
 }
 
 function fromCalls(rows: FeedbackRows): Sql {

@@ -51,9 +51,9 @@ function bytesPerPoint(metrics: readonly Metric[]): number {
 }
 
 /** Maximum number of rows that a response has room for, beside `null` for each bucket without a row of a group. */
-export function roomForRows({ buckets, metrics, grouping }: StatsPlan): number {
-  const cells = grouping === undefined ? 0 : buckets.startsUs.length * (grouping.maxGroups + 1);
-  return Math.floor(Math.max(0, MAX_RESPONSE_BYTES - cells * "null,".length) / bytesPerPoint(metrics));
+export function roomForRows({ buckets, metrics, grouping }: GroupedPlan): number {
+  const nullBytes = buckets.startsUs.length * (grouping.maxGroups + 1) * "null,".length;
+  return Math.max(1, Math.floor((MAX_RESPONSE_BYTES - nullBytes) / bytesPerPoint(metrics)));
 }
 
 function rejectLargeResponse(buckets: Buckets, metrics: readonly Metric[]): void {

@@ -108,17 +108,15 @@ const point = z
     description:
       "`count` is the number of feedback entries; each other member is an aggregation of a metric: `avg_output_score`",
   });
-const bucket = z
-  .object({
+const bucket = point
+  .extend({
     timestamp: isoInstant.describe("The start of the bucket"),
-    count: z.int().min(0),
     groups: z
       .array(point.nullable())
       .optional()
       .describe("With `group_by`: in the order of `groups`; null without feedback"),
     other: point.nullable().optional().describe("With `group_by`"),
   })
-  .catchall(z.number().nullable())
   .meta({ id: "FeedbackBucket", description: "As `FeedbackNumbers`, of the bucket" });
 
 const windowStats = z

@@ -32,32 +32,30 @@ export interface Stats extends Series {
 export function fillSeries(plan: StatsPlan, rows: readonly StatsRow[]): Stats {
   const empty: Point = { rowCount: 0, outputs: plan.metrics.flatMap(outputNames).map(emptyValue) };
   const byPlace = Map.groupBy(rows, ({ place }) => place);
-  const { points, window } = seriesOf(plan, byPlace.get(0) ?? []);
+  const places = [...byPlace.keys()].toSorted((one, other) => one - other);
+  const [all, ...groups] = (places.length === 0 ? [0] : places).map((place) =>
+    seriesOf(plan, byPlace.get(place) ?? [], empty),
+  );
   const maxGroups = plan.grouping?.maxGroups ?? 0;
-  const ofPlace = (place: number): GroupSeries => {
-    const ofGroup = byPlace.get(place)!;
-    const { group_key: key, groups } = ofGroup.find((row) => row.is_window === 1)!;
-    const series = seriesOf(plan, ofGroup);
-    return { ...series, window: series.window!, key, groups };
-  };
-  const listed = [...byPlace.keys()].filter((place) => place > 0 && place <= maxGroups);
   return {
-    points: points.map((point) => point ?? empty),
-    window: window ?? empty,
-    groups: plan.grouping && listed.toSorted((one, other) => one - other).map(ofPlace),
-    other: maxGroups > 0 && byPlace.has(maxGroups + 1) ? ofPlace(maxGroups + 1) : undefined,
+    points: all!.points.map((point) => point ?? empty),
+    window: all!.window,
+    groups: plan.grouping && groups.slice(0, maxGroups),
+    other: groups[maxGroups],
   };
 }
 
-function seriesOf({ buckets }: StatsPlan, rows: readonly StatsRow[]) {
-  const byStart = new Map<number, Point>();
-  let window: Point | undefined;
-  for (const row of rows) {
-    const point = { rowCount: row.row_count, outputs: row.outputs };
-    if (row.is_window === 1) window = point;
-    else byStart.set(row.start_us, point);
-  }
-  return { points: buckets.startsUs.map((startUs) => byStart.get(startUs)), window };
+function seriesOf({ buckets }: StatsPlan, rows: readonly StatsRow[], empty: Point): GroupSeries {
+  const pointOf = (row: StatsRow | undefined): Point | undefined =>
+    row && { rowCount: row.row_count, outputs: row.outputs };
+  const total = rows.find((row) => row.is_window === 1);
+  const byStart = new Map(rows.map((row) => [row.is_window === 1 ? undefined : row.start_us, row]));
+  return {
+    points: buckets.startsUs.map((startUs) => pointOf(byStart.get(startUs))),
+    window: pointOf(total) ?? empty,
+    key: total?.group_key ?? "",
+    groups: total?.groups ?? 0,
+  };
 }
 
 /** Values of an empty bucket: counts and sums are 0, all else is null. */

@@ -33,7 +33,7 @@ export function printStatement({ rows, buckets, metrics }: StatsPlan): Sql {
 /** Prints the statement for the same rows, and for each group and bucket. Groups with more feedback come first, then by key. */
 export function printGroupedStatement(
   { rows, buckets, metrics, grouping }: GroupedPlan,
-  { callId, calls, key }: GroupKeys,
+  { callId, calls, noCall }: GroupKeys,
 ): Sql {
   return sql`SELECT place, uniqExact(key) AS groups, if(is_window = 1 AND groups = 1, any(key), '') AS group_key,
       ${numbersOf(metrics)}
@@ -42,7 +42,7 @@ export function printGroupedStatement(
       FROM (
         SELECT *, count() OVER (PARTITION BY key) AS of_key
         FROM (
-          SELECT rated.*, ${key} AS key
+          SELECT rated.*, if(about.key = '', ${noCall}, about.key) AS key
           FROM (SELECT ${callId} AS call_id, ${bucketAndValues(buckets, metrics)} FROM ${feedbackOf(rows)}) AS rated
           LEFT JOIN (${calls}) AS about ON rated.call_id = about.id
         )

@@ -2,7 +2,7 @@ import type { Engine, QueryOptions } from "../../store/engine.ts";
 import { StorageError } from "../../store/storage-error.ts";
 import { isTooManyBytes } from "../../store/rows/read-in-pages.ts";
 import type { ProviderOf } from "../../stats/sums/window-fold.ts";
-import { param, sql, trusted, type Sql } from "../../query/sql.ts";
+import { sql, trusted, type Sql } from "../../query/sql.ts";
 import { AppError } from "../../shared/errors.ts";
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { countCalls, groupKeysOf, selectLlms, type Providers } from "./group-keys.ts";
@@ -46,17 +46,15 @@ async function readGrouped(
   if (calls > maxCalls)
     throw tooManyCalls(`The feedback is about ${calls} calls, at most ${maxCalls} can be grouped.`);
   const keys = groupKeysOf(rows, grouping.dimensions, await readProviders(engine, plan, reading));
-  const room = roomForRows(plan);
-  const limited = sql`${printGroupedStatement(plan, keys)} LIMIT ${param("UInt32", room + 1)} ${SETTINGS}`;
-  const found = await read<StatsRow>(engine, limited, options);
-  if (found.length > room) throw tooLarge();
-  return found;
+  return read(engine, sql`${printGroupedStatement(plan, keys)} ${settings(roomForRows(plan))}`, options);
 }
 
-/** Otherwise `/` would be printed as `\\/`. */
-const SETTINGS = trusted(
-  `SETTINGS output_format_json_escape_forward_slashes = 0, max_result_bytes = ${MAX_RESULT_BYTES}`,
-);
+/** Prints `/` as it is, not as `\\/`. */
+function settings(maxRows: number): Sql {
+  const bounds = `max_result_rows = ${maxRows}, max_result_bytes = ${MAX_RESULT_BYTES}`;
+  return trusted(`SETTINGS output_format_json_escape_forward_slashes = 0, ${bounds}`);
+}
+
 const MAX_LLMS = 10_000;
 
 /** Looks up the providers of the calls' LLMs, if requested. Errors: as `readGrouped`. */
@@ -66,10 +64,9 @@ async function readProviders(
   { providerOf, signal }: StatsReading,
 ): Promise<Providers> {
   if (!grouping.dimensions.all.some(({ source }) => source === "provider")) return new Map();
-  const statement = sql`${selectLlms(rows, MAX_LLMS + 1)} ${SETTINGS}`;
   const options = { name: "feedback_llms", limits: "heavy", signal } as const;
+  const statement = sql`${selectLlms(rows)} ${settings(MAX_LLMS)}`;
   const found = await read<{ used: string }>(engine, statement, options);
-  if (found.length > MAX_LLMS) throw tooManyCalls(`The feedback is about more than ${MAX_LLMS} LLMs.`);
   return new Map(
     found.map(({ used }) => {
       const [llm, servedBy] = parseJsonText(used) as [string, string];
@@ -79,14 +76,8 @@ async function readProviders(
 }
 
 function tooManyCalls(what: string): AppError {
-  return new AppError(
-    "too_many_calls",
-    `${what} Request a shorter window, fewer groups (limit) or larger buckets.`,
-  );
-}
-
-function tooLarge(): AppError {
-  return tooManyCalls("The response would be too large.");
+  const remedy = "Request a shorter window, fewer groups (limit) or larger buckets.";
+  return new AppError("too_many_calls", `${what} ${remedy}`);
 }
 
 /** Reads the paths of a sample; `MAX_PATHS` + 1 if there are more. Errors: as `read`. */
@@ -99,7 +90,7 @@ async function read<Row>(engine: Engine, statement: Sql, options: QueryOptions):
   try {
     return await engine.rows<Row>(statement, options);
   } catch (error) {
-    if (isTooManyBytes(error)) throw tooLarge();
+    if (isTooManyBytes(error)) throw tooManyCalls("The response would be too large.");
     if (!(error instanceof StorageError)) throw error;
     if (error.kind === "timeout") {
       throw new AppError("query_timeout", `The query exceeded its time limit. ${REMEDY}`, { cause: error });

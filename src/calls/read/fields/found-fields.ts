@@ -3,26 +3,10 @@ import { Issues } from "../../../query/issues.ts";
 import { isExactInteger } from "../../../shared/json.ts";
 
 export const FIELD_TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
-
-/** A field that some call has. */
-export interface FoundField {
-  readonly path: string;
-  readonly type: (typeof FIELD_TYPES)[number];
-  /** Value of one of the calls; null for objects and lists. Text is cut. */
-  readonly example: unknown;
-}
-
-/** Fields by path; `truncated` if there are more. */
-export interface Fields {
-  readonly fields: readonly FoundField[];
-  readonly truncated: boolean;
-}
-
 export const MAX_FIELDS = 1000;
 export const EXAMPLE_CHARACTERS = 200;
 /** Calls with keys of their own have no end of paths. */
 const MAX_PATHS = 20_000;
-
 /** Never read from the summary. */
 const COMPUTED = "summary.weave";
 
@@ -36,34 +20,30 @@ export class FoundFields {
     this.prefix = prefix;
   }
 
-  /** True if paths with the prefix can begin with this one. */
-  mayHold(path: string): boolean {
-    return path.startsWith(this.prefix) || this.prefix.startsWith(path);
-  }
-
   /** Adds a value of a call with its members; of a list, the first item. */
   add(path: string, value: unknown): void {
-    if (!this.mayHold(path) || (path.startsWith(this.prefix) && !this.addPath(path, value))) return;
-    const type = typeOf(value);
+    const isRequested = path.startsWith(this.prefix);
+    if (isRequested ? !this.addPath(path, value) : !this.prefix.startsWith(path)) return;
     // after a backslash, a dot would be part of the key
-    if ((type !== "object" && type !== "array") || path.endsWith("\\")) return;
-    const items = type === "array" ? (value as unknown[]).slice(0, 1) : (value as object);
-    for (const [key, item] of Object.entries(items)) {
+    if (!["object", "array"].includes(typeOf(value)) || path.endsWith("\\")) return;
+    for (const [key, item] of Object.entries(Array.isArray(value) ? value.slice(0, 1) : (value as object))) {
       const next = `${path}.${key.replaceAll(".", String.raw`\.`)}`;
       if (next !== COMPUTED) this.add(next, item);
     }
   }
 
   /** Returns the fields of the most calls, sorted by path. */
-  fields(): Fields {
+  fields() {
     const all = [...this.byPath].toSorted(
       ([one, a], [other, b]) => b.calls - a.calls || (one < other ? -1 : 1),
     );
-    const fields = all.slice(0, MAX_FIELDS).map(([path, { value }]) => fieldOf(path, value));
-    return {
-      fields: fields.toSorted((one, other) => (one.path < other.path ? -1 : 1)),
-      truncated: this.isFull || all.length > MAX_FIELDS,
-    };
+    const shown = all.slice(0, MAX_FIELDS).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const fields = shown.map(([path, { value }]) => ({
+      path,
+      type: typeOf(value),
+      example: exampleOf(value),
+    }));
+    return { fields, truncated: this.isFull || all.length > MAX_FIELDS };
   }
 
   /** Returns false if the path cannot be read, or is one too many. */
@@ -81,21 +61,16 @@ export class FoundFields {
   }
 }
 
-function fieldOf(path: string, value: unknown): FoundField {
-  const type = typeOf(value);
-  if (type === "object" || type === "array") return { path, type, example: null };
-  const example = type === "string" ? shortened(value as string) : value;
-  return { path, type, example };
-}
-
-function typeOf(value: unknown): FoundField["type"] {
+function typeOf(value: unknown): (typeof FIELD_TYPES)[number] {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  return isExactInteger(value) ? "number" : (typeof value as FoundField["type"]);
+  return isExactInteger(value) ? "number" : (typeof value as (typeof FIELD_TYPES)[number]);
 }
 
-function shortened(text: string): string {
-  return Array.from(text.slice(0, 2 * EXAMPLE_CHARACTERS))
+/** Null for objects and lists; text is cut. */
+function exampleOf(value: unknown): unknown {
+  if (typeof value !== "string") return ["object", "array"].includes(typeOf(value)) ? null : value;
+  return Array.from(value.slice(0, 2 * EXAMPLE_CHARACTERS))
     .slice(0, EXAMPLE_CHARACTERS)
     .join("");
 }
