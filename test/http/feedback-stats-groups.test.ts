@@ -271,6 +271,12 @@ describe("feedback by the calls that it is about", () => {
   });
 });
 
+it("a response that would be too large is refused with 413, and fits with fewer groups", async () => {
+  const request = { project_id, ...WINDOW, granularity: 30, group_by: ["llm"] };
+  expect((await test.post("/feedback/stats", { ...request, limit: 1000 })).status).toBe(413);
+  expect((await test.post("/feedback/stats", { ...request, limit: 2 })).status).toBe(200);
+});
+
 it("feedback about too many calls is not grouped, with 413", async () => {
   const small = await startAppOn(test.engine, { settings: { MAX_STATS_CALLS: "2" } });
   expect((await small.post("/feedback/stats", { project_id, ...WINDOW })).status).toBe(200);
