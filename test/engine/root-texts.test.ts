@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { param, sql } from "../../src/query/sql.ts";
+import type { Project } from "../../src/shared/project.ts";
+import { inputPreview } from "../../src/traces/previews/input-preview.ts";
+import { outputPreview } from "../../src/traces/previews/output-preview.ts";
+import { readRootTexts, type RootKey } from "../../src/traces/read/read-root-texts.ts";
+import { interceptStatements } from "../helpers/intercept-statements.ts";
+import { startApp, type TestApp } from "../helpers/start-app.ts";
+
+const project = "acme/texts" as Project;
+const STARTED = "2026-01-02T03:04:05Z";
+const HOUR = Math.floor(Date.parse(STARTED) / 3_600_000);
+const { signal } = new AbortController();
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp({ settings: { INGEST_BODY_LIMIT_BYTES: String(48 * 1024 * 1024) } });
+});
+afterAll(() => test.close());
+
+interface Draft {
+  readonly id: string;
+  readonly trace_id: string;
+  readonly inputs?: object;
+  readonly output?: unknown;
+}
+
+async function ingest(drafts: readonly Draft[], into: string = project): Promise<void> {
+  const call = {
+    op_name: "op",
+    started_at: STARTED,
+    ended_at: STARTED,
+    attributes: {},
+    summary: {},
+    inputs: {},
+  };
+  const answer = await test.post(`/v2/${into}/calls/complete`, {
+    batch: drafts.map((one) => ({ ...call, ...one })),
+  });
+  expect(answer.json(), answer.text).toEqual({ rejected: [] });
+}
+
+const keyOf = ({ id, trace_id: traceId }: Draft): RootKey => ({ id, traceId, hour: HOUR });
+const read = (drafts: readonly Draft[]) => readRootTexts(test.engine, project, drafts.map(keyOf), signal);
+
+const user = (content: unknown) => ({ role: "user", content });
+const assistant = (content: unknown) => ({ role: "assistant", content });
+const PADDING = "A".repeat(300_000);
+
+/** Payloads of chat APIs, with what makes them large. */
+const chats: Readonly<Record<string, (padding: string) => Omit<Draft, "id" | "trace_id">>> = {
+  "a chat": (padding) => ({
+    inputs: {
+      messages: [
+        user("One?"),
+        user([
+          { type: "text", text: "Two 🌦?" },
+          { type: "image_url", image_url: { url: padding } },
+          { type: "text", text: "" },
+          { type: "text", text: "*Three*?\n" },
+        ]),
+        assistant(padding),
+        { role: "tool", content: padding },
+      ],
+    },
+    output: {
+      id: "1",
+      choices: [{ message: assistant("é".repeat(250) + padding) }, { message: assistant("x") }],
+    },
+  }),
+  "Anthropic's messages": (padding) => ({
+    inputs: {
+      messages: [user("Weather?"), user([{ type: "tool_result", tool_use_id: "1", content: padding }])],
+    },
+    output: {
+      id: "1",
+      ...assistant([
+        { type: "thinking", thinking: padding },
+        { type: "text", text: "Rain" },
+        { type: "tool_use", id: "1", input: { padding } },
+        { type: "text", text: "today." },
+      ]),
+    },
+  }),
+  Responses: (padding) => ({
+    inputs: {
+      model: "m",
+      input: [user([{ type: "input_text", text: `Weather? ${padding}` }]), { type: "item_reference" }],
+    },
+    output: {
+      id: "1",
+      output: [
+        { type: "message", ...assistant([{ type: "output_text", text: "Rain." }]) },
+        { type: "function_call", arguments: padding },
+      ],
+    },
+  }),
+  "Gemini's contents": (padding) => ({
+    inputs: {
+      contents: [{ role: "user", parts: [{ text: "Weather?" }, { inlineData: { data: padding } }] }],
+    },
+    output: { candidates: [{ content: { parts: [{ thought: true, text: padding }, { text: "Rain." }] } }] },
+  }),
+  "OpenTelemetry's messages": (padding) => ({
+    inputs: { messages: [{ role: "user", parts: [{ type: "text", content: `Weather? ${padding}` }] }] },
+    output: [
+      {
+        role: "assistant",
+        parts: [
+          { type: "reasoning", content: padding },
+          { type: "text", content: "Rain." },
+        ],
+      },
+    ],
+  }),
+  "a text": (padding) => ({
+    inputs: { messages: [user("Weather?"), assistant(padding)] },
+    output: `Rain. ${padding}`,
+  }),
+};
+
+describe("previews of roots", () => {
+  it.each(Object.entries(chats))("are the same of %s, small or large", async (name, payloads) => {
+    const small = { ...payloads("A".repeat(300)), id: `small ${name}`, trace_id: `small ${name}` };
+    const large = { ...payloads(PADDING), id: `large ${name}`, trace_id: `large ${name}` };
+    await ingest([small, large]);
+    const previews = {
+      input_preview: inputPreview(small.inputs),
+      output_preview: outputPreview(small.output),
+    };
+    expect([previews.input_preview, previews.output_preview]).not.toContain(null);
+    expect(await read([small, large])).toEqual(
+      new Map([
+        [small.trace_id, previews],
+        [large.trace_id, previews],
+      ]),
+    );
+  });
+
+  it("are null of another large payload, and of none", async () => {
+    const large = { id: "lo", trace_id: "lo", inputs: { question: PADDING }, output: { answer: PADDING } };
+    const none = { id: "no", trace_id: "no" };
+    await ingest([large, none]);
+    const nothing = { input_preview: null, output_preview: null };
+    expect(await read([large, none])).toEqual(
+      new Map([large, none].map(({ trace_id }) => [trace_id, nothing])),
+    );
+  });
+
+  it("are of these roots alone, not of calls with their ids in other traces or projects, nor of deleted ones", async () => {
+    const call = (id: string, trace_id: string) => ({ id, trace_id, inputs: { text: `${trace_id}/${id}` } });
+    await ingest([call("a", "t1"), call("b", "t1"), call("a", "t2"), call("b", "t2"), call("gone", "t3")]);
+    await ingest([{ ...call("a", "t1"), inputs: { text: "theirs" } }], "acme/other");
+    const deleted = await test.post("/calls/delete", { project_id: project, call_ids: ["gone"] });
+    expect(deleted.status, deleted.text).toBe(200);
+    const found = await read([call("a", "t1"), call("b", "t2"), call("gone", "t3"), call("never", "t4")]);
+    expect(Object.fromEntries(found)).toMatchObject({
+      t1: { input_preview: "t1/a" },
+      t2: { input_preview: "t2/b" },
+    });
+    expect(found.size).toBe(2);
+  });
+
+  it("are null of text that is no JSON", async () => {
+    const key = { project_id: project, hour: HOUR, trace_id: "bad", id: "bad" };
+    const payloads = { inputs: '{"text":"cut', output: "NaN{" };
+    await test.engine.insert("calls", [{ ...key, ...payloads, started_at: "2026-01-02 03:04:05" }], {
+      name: "test",
+    });
+    const large = {
+      ...key,
+      id: "worse",
+      trace_id: "worse",
+      inputs: `{"messages":[${PADDING}`,
+      output: `"${PADDING}`,
+    };
+    await test.engine.insert("calls", [{ ...large, started_at: "2026-01-02 03:04:05" }], { name: "test" });
+    const nothing = { input_preview: null, output_preview: null };
+    expect(await read([key, large])).toEqual(new Map(["bad", "worse"].map((id) => [id, nothing])));
+  });
+
+  it("are read page by page, of payloads that are too large together", async () => {
+    const drafts = Array.from({ length: 100 }, (_, n) => ({ id: `many${n}`, trace_id: `many${n}` }));
+    const payload = sql`concat('{"messages":[{"role":"user","content":"', id, ' ', repeat('x', 200000), '"}]}')`;
+    await test.engine.command(
+      sql`INSERT INTO calls (project_id, hour, trace_id, id, started_at, inputs, output)
+        SELECT ${param("String", project)}, ${param("Int64", HOUR)}, concat('many', toString(number)) AS id, id,
+          toDateTime64('2026-01-02 03:04:05', 6, 'UTC'), ${payload}, ${payload} FROM numbers(100)`,
+      { name: "test" },
+    );
+    const sizes: number[] = [];
+    const counting = interceptStatements(test.engine, async (_name, run) => {
+      const answer = await run();
+      sizes.push(Buffer.isBuffer(answer) ? answer.length : 0);
+      return answer;
+    });
+    const found = await readRootTexts(counting, project, drafts.map(keyOf), signal);
+    expect(found.size).toBe(100);
+    for (const [trace, { input_preview }] of found)
+      expect(input_preview).toBe(`${trace} ${"x".repeat(200)}`.slice(0, 200));
+    expect(sizes.reduce((sum, size) => sum + size)).toBeGreaterThan(40_000_000);
+    expect(Math.max(...sizes)).toBeLessThan(16 * 1024 * 1024);
+  });
+});
