@@ -1,6 +1,7 @@
 import { assertNever } from "../../shared/assert-never.ts";
 import { stringifyJson } from "../../shared/json.ts";
 import { join, param, sql, type Sql } from "../sql.ts";
+import { charactersFoldedInto, longest, longestCaselessRun } from "./case-folding.ts";
 import type { Condition, Value } from "../read/typed.ts";
 
 /** The engine's search for several needles takes no more. */
@@ -64,16 +65,17 @@ function holdsOneOf(
     : sql`multiSearchAny(${column}, ${param("Array(String)", needles)})`;
 }
 
-/** In an all-ASCII document, folding only changes the case of letters. */
+/** The longest part of the text in which only the case of ASCII letters may differ, or characters that fold to such letters. */
 function holdsFolded(field: Value, substr: Value): Sql | undefined {
   const column = payloadOf(field);
-  const needle = beginningOf(textOf(substr, needleOfPart));
-  if (column === undefined || needle === undefined || !ASCII.test(needle)) return undefined;
-  return sql`(positionCaseInsensitive(${column}, ${param("String", needle)}) > 0 OR NOT isValidASCII(ifNull(${column}, '')))`;
+  const text = textOf(substr, needleOfPart);
+  const needle = text === undefined ? undefined : beginningOf(longestCaselessRun(text));
+  if (column === undefined || needle === undefined) return undefined;
+  const found = sql`positionCaseInsensitive(${column}, ${param("String", needle)}) > 0`;
+  const others = charactersFoldedInto(needle);
+  if (others.length === 0) return sql`(${found})`;
+  return sql`(${found} OR (NOT isValidASCII(ifNull(${column}, '')) AND multiSearchAny(${column}, ${param("Array(String)", others)})))`;
 }
-
-// eslint-disable-next-line no-control-regex -- the ASCII range
-const ASCII = /^[\u0000-\u007f]*$/;
 
 function payloadOf(field: Value): Sql | undefined {
   return field.type === "json" && (field.kind === "path" || field.kind === "column")
@@ -105,8 +107,15 @@ function needleOfWhole(text: string): string | undefined {
 const ESCAPED = /["\\\u0000-\u001f\u2028\u2029]/;
 /** Text that may overlap a number of a container's text form. The payload may write the number differently. */
 const TOUCHES_NUMBER = /^[-+.\de]+$|\d[,\]}]|[[,:][-\d]/i;
+/** Where to cut a text, so that each piece is within one string, number, boolean or null. */
+// eslint-disable-next-line no-control-regex -- it searches for control characters
+const ESCAPED_OR_STRUCTURE = /[[\]{},:"\\\u0000-\u001f\u2028\u2029]+/;
 
-/** The text in a payload that has a value whose text form contains `text`. */
+/** The text in a payload that has a value whose text form contains `text`: all of it, or its longest possible piece. */
 function needleOfPart(text: string): string | undefined {
-  return text === "" || ESCAPED.test(text) || TOUCHES_NUMBER.test(text) ? undefined : text;
+  return isSpelledAlike(text) ? text : longest(text.split(ESCAPED_OR_STRUCTURE).filter(isSpelledAlike));
+}
+
+function isSpelledAlike(text: string): boolean {
+  return text !== "" && !ESCAPED.test(text) && !TOUCHES_NUMBER.test(text);
 }
