@@ -70,6 +70,10 @@ CREATE TABLE IF NOT EXISTS usage_rollup {{on_cluster}}
     api_key LowCardinality(String),
     status LowCardinality(String),
     is_root UInt8,
+    -- 1 for the root of its trace; without a call that has no parent, for the earliest call
+    is_first UInt8,
+    -- 1 for a failed call, and for calls below one
+    is_wasted UInt8,
 
     -- for queries without call fields whose buckets and prices change at multiples of 15 minutes
     PROJECTION by_15_minutes

@@ -1,5 +1,5 @@
 import type { Fingerprints } from "./fingerprints.ts";
-import { spanKey, singleHour, type HourSpan } from "./hour-span.ts";
+import { hoursIn, isSingleHour, spanKey, singleHour, type HourSpan } from "./hour-span.ts";
 import type { RollupManifest } from "./manifests.ts";
 import type { MultiHourTraceSet } from "./multi-hour-traces.ts";
 
@@ -10,6 +10,8 @@ export interface RollupSnapshot {
   readonly fingerprints: Fingerprints;
   readonly multiHour: readonly MultiHourTraceSet[];
   readonly manifests: readonly RollupManifest[];
+  /** Hour buckets of the requested calls, if other hours were read for the rest of their traces. Default: all. */
+  readonly requested?: ReadonlySet<number>;
 }
 
 /** Division of traces into materialized and not materialized ones; every trace is in exactly one class. */
@@ -30,7 +32,9 @@ export const EMPTY_TRACE_SET = "0";
  * Finds which hours and multi-hour spans the rollup covers. A span is materialized under an hour if the manifests of all its
  * slices are valid; it counts as covered only if that holds for all its hours in the snapshot, and these are covered too.
  */
-export function findCoverage({ hours, fingerprints, multiHour, manifests }: RollupSnapshot): RollupCoverage {
+export function findCoverage(snapshot: RollupSnapshot): RollupCoverage {
+  const { hours, fingerprints, multiHour, manifests, requested } = snapshot;
+  const isRequested = (hour: number): boolean => requested?.has(hour) ?? true;
   const current = validManifests(manifests, fingerprints);
   const hashes = traceSetHashes(multiHour);
   const found: RollupManifest[] = [];
@@ -57,11 +61,17 @@ export function findCoverage({ hours, fingerprints, multiHour, manifests }: Roll
     } else for (const { hour } of sets) if (materializedHours.has(hour)) unmaterializedSpanHours.add(hour);
   }
   return {
-    manifests: found,
+    manifests:
+      requested === undefined ? found : found.filter((manifest) => hoursOf(manifest).some(isRequested)),
     spans,
-    unmaterializedHours: hours.filter((hour) => !materializedHours.has(hour)),
-    unmaterializedSpanHours: [...unmaterializedSpanHours],
+    unmaterializedHours: hours.filter((hour) => !materializedHours.has(hour) && isRequested(hour)),
+    unmaterializedSpanHours: [...unmaterializedSpanHours].filter(isRequested),
   };
+}
+
+/** Hours of the traces of a manifest. */
+function hoursOf(manifest: RollupManifest): readonly number[] {
+  return isSingleHour(manifest) ? [manifest.hour] : hoursIn(manifest);
 }
 
 /** True if two coverages name the same manifests, so the same traces are left to query time. */

@@ -1,7 +1,8 @@
 import { inTurns } from "../fairness/turns.ts";
 import type { Engine } from "../store/engine.ts";
 import { eachOwnUsage } from "../trace-usage/fold/own-usage.ts";
-import { releaseCalls, type CallTable } from "../trace-usage/table/call-table.ts";
+import { wastedCalls } from "../trace-usage/fold/wasted-calls.ts";
+import { isSelected, releaseCalls, type CallTable } from "../trace-usage/table/call-table.ts";
 import { LlmDictionary } from "../trace-usage/table/llm-dictionary.ts";
 import { callTableSteps } from "../trace-usage/table/read-call-table.ts";
 import type { Sql } from "../query/sql.ts";
@@ -37,7 +38,7 @@ export async function foldRecords(
   const bytes = await readRecordBytes(engine, toRead, signal);
   const names = new LlmDictionary();
   const columns = new RecordColumns(bytes);
-  const options = { readMore: columns.readBlock, forOwn: true };
+  const options = { readMore: columns.readBlock };
   const calls = await inTurns(callTableSteps(bytes, undefined, names, options));
   try {
     const folded = await inTurns(recordsOf(calls, columns, names));
@@ -59,13 +60,20 @@ function* recordsOf(
   const records: UsageRecord[] = [];
   const hours: number[] = [];
   let isExact = true;
+  const isFirst = firstCalls(calls, columns);
+  const isWasted = wastedCalls(calls, (call) => columns.errors[call] === 1);
   yield* eachOwnUsage({ calls, names }, (call, usages) => {
     const used = usages.map(recordUsageOf);
     if (!used.every((usage) => usage !== undefined)) {
       isExact = false;
       return;
     }
-    const of = { started_at_us: calls.startedAtUs[call]!, ...fieldsOf(columns, call) };
+    const of = {
+      started_at_us: calls.startedAtUs[call]!,
+      ...fieldsOf(columns, call),
+      is_first: isFirst[call]!,
+      is_wasted: isWasted[call]!,
+    };
     const counted = { calls: 1, errors: columns.errors[call]!, latency_ms: columns.latencies[call]! };
     const notCounted = { calls: 0, errors: 0, latency_ms: NO_LATENCY };
     const primary = indexOfMost(used);
@@ -75,6 +83,27 @@ function* recordsOf(
     while (hours.length < records.length) hours.push(columns.hours[call]!);
   });
   return isExact ? { records, hours } : undefined;
+}
+
+/** Marks the root of each trace with 1: its earliest call without a parent, or its earliest call. */
+function firstCalls(calls: CallTable, { fields: { trace_id: traceIds }, roots }: RecordColumns): Uint8Array {
+  const isBefore = (one: number, other: number): boolean => {
+    const order = roots[other]! - roots[one]! || calls.startedAtUs[one]! - calls.startedAtUs[other]!;
+    return (order || compareIds(calls, one, other)) < 0;
+  };
+  const first = new Map<string, number>();
+  for (let call = 0; call < calls.count; call++) {
+    if (!isSelected(calls, call)) continue;
+    const known = first.get(traceIds[call]!);
+    if (known === undefined || isBefore(call, known)) first.set(traceIds[call]!, call);
+  }
+  const marks = new Uint8Array(calls.count);
+  for (const call of first.values()) marks[call] = 1;
+  return marks;
+}
+
+function compareIds({ source, ids }: CallTable, one: number, other: number): number {
+  return source.compare(source, ids.starts[other], ids.ends[other], ids.starts[one], ids.ends[one]);
 }
 
 function indexOfMost(used: readonly RecordUsage[]): number {

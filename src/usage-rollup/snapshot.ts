@@ -30,23 +30,28 @@ export async function readSnapshot(
     readSnapshotOf(reading, hourBetween(started), hourBetween(nearby)),
   ]);
   if (hours.every((hour) => hour >= started.from && hour <= started.to)) return withRows(hours, snapshot);
-  const nearbyOfEach = new Set(hours.flatMap((hour) => range(hour - MAX_SPAN_HOURS, hour + MAX_SPAN_HOURS)));
-  return withRows(hours, await readSnapshotOf(reading, hourIn(hours), hourIn([...nearbyOfEach])));
+  return withRows(hours, await readSnapshotOf(reading, hourIn(hours), hourIn(around(hours))));
 }
 
-/** Reads the snapshot of hour buckets, whenever their calls started. */
-export async function snapshotAtHours(
+/** Reads the snapshot of the traces with calls started in `started`: of these hours, and of all in which such traces may have calls. */
+export async function readTraceSnapshot(
   engine: Engine,
   project: Project,
-  hours: HourRange,
+  started: HourRange,
   signal: AbortSignal,
-): Promise<RollupSnapshot> {
-  const nearby = { from: hours.from - MAX_SPAN_HOURS, to: hours.to + MAX_SPAN_HOURS };
-  const snapshot = await readSnapshotOf({ engine, project, signal }, hourBetween(hours), hourBetween(nearby));
-  return {
-    ...snapshot,
-    hours: snapshot.fingerprints.hours.filter((hour) => hour >= hours.from && hour <= hours.to),
-  };
+): Promise<WindowSnapshot> {
+  const requested = await readHourBuckets(engine, project, started, {
+    name: "usage_rollup_key_hours",
+    signal,
+  });
+  const hours = around(requested);
+  const snapshot = await readSnapshotOf({ engine, project, signal }, hourIn(hours), hourIn(around(hours)));
+  return { ...withRows(hours, snapshot), requested: new Set(requested) };
+}
+
+/** Returns the hours of spans that contain one of the hours. */
+function around(hours: readonly number[]): readonly number[] {
+  return [...new Set(hours.flatMap((hour) => range(hour - MAX_SPAN_HOURS, hour + MAX_SPAN_HOURS)))];
 }
 
 interface Reading {

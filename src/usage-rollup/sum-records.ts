@@ -52,7 +52,7 @@ export const FIFTEEN_MINUTES_US = 900_000_000;
  * Sums the records of a plan in one statement. `undefined` if it does not find each record exactly once, because an hour was
  * materialized again.
  */
-export async function sumRecords(
+async function sumRecords(
   engine: Engine,
   plan: AggregationPlan,
   signal: AbortSignal,
@@ -67,6 +67,16 @@ export async function sumRecords(
   await inTurns(eachItem(sums, ({ records }) => (found += records)));
   const expected = plan.manifests.reduce((sum, { records }) => sum + records, 0);
   return found === expected ? { sums, prices: plan.prices } : undefined;
+}
+
+/** Sums the records of several plans. */
+export async function sumAll(
+  engine: Engine,
+  plans: readonly AggregationPlan[],
+  signal: AbortSignal,
+): Promise<readonly Sums[] | "changed"> {
+  const all = await Promise.all(plans.map((plan) => sumRecords(engine, plan, signal)));
+  return all.every((sums) => sums !== undefined) ? all : "changed";
 }
 
 function* readSums(bytes: Buffer, plan: AggregationPlan): Generator<RecordSum> {

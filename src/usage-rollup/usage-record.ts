@@ -39,6 +39,10 @@ export interface RecordCall extends Readonly<Record<CallField, string>> {
   readonly errors: number;
   readonly latency_ms: number;
   readonly is_root: number;
+  /** 1 for the root of its trace; without a call that has no parent, for the earliest call. */
+  readonly is_first: number;
+  /** 1 for a failed call, and for calls below one. */
+  readonly is_wasted: number;
 }
 
 /** Own usage of one call for one LLM; a call without usage has one record. */
@@ -74,6 +78,8 @@ export const EMPTY_RECORD: UsageRecord = {
   api_key: "",
   status: "",
   is_root: 0,
+  is_first: 0,
+  is_wasted: 0,
   calls: 0,
   errors: 0,
   latency_ms: 0,

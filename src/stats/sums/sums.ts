@@ -134,6 +134,10 @@ export class Sums {
     return this.priced[at] === 0 ? null : { dollars: this.dollars[at]!, picodollars: this.picodollars[at]! };
   }
 
+  isUsed(row: number): boolean {
+    return this.usages[row]! > 0;
+  }
+
   /** True if a usage of the row has no price, so that its costs are lower bounds. */
   isPartial(row: number): boolean {
     return this.partial[row]! > 0;

@@ -77,6 +77,31 @@ describe("rollup coverage", () => {
     expect(seen.uncovered).toBeGreaterThan(RUNS / 10);
   });
 
+  it("counts each trace with calls in requested hours once, with the calls in all other hours", () => {
+    const seen = { materialized: 0, uncovered: 0 };
+    fc.assert(
+      fc.property(
+        fc.array(step, { minLength: 1, maxLength: 14, size: "max" }),
+        fc.subarray(HOURS, { minLength: 1, maxLength: 2 }),
+        (steps, requested) => {
+          const world = new MaterializedTraces();
+          for (const one of steps) take(world, one, (work) => work());
+          const around = HOURS.filter((at) => requested.some((one) => Math.abs(one - at) <= 48));
+          const coverage = findCoverage({ ...world.snapshot(around), requested: new Set(requested) });
+          const counts = world.counts(HOURS, coverage);
+          for (const one of world.counts(requested, coverage).keys()) {
+            const how = counts.get(one)!;
+            seen[how === "uncovered" ? "uncovered" : "materialized"]++;
+            expect(how).toMatch(/^(uncovered|now( now)*)$/);
+          }
+        },
+      ),
+      { seed, numRuns: RUNS },
+    );
+    expect(seen.materialized).toBeGreaterThan(RUNS / 10);
+    expect(seen.uncovered).toBeGreaterThan(RUNS / 10);
+  });
+
   it("is everything but too long traces once all spans are materialized", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(trace, hour), { minLength: 1, maxLength: 20 }), (calls) => {

@@ -1,0 +1,212 @@
+import type { AggregateCost } from "../prices/cost-of-aggregate.ts";
+import type { PriceBook } from "../prices/price-book.ts";
+import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
+import { COUNT_SLOTS, countSlots } from "../usage/count-fields.ts";
+import { priceAggregate, type SummedUsage } from "./aggregate.ts";
+import { countTiersBelow } from "./input-tier.ts";
+import type { PriceBreakpoints } from "./price-breakpoints.ts";
+import { parsePriceKey, type PriceKey } from "./price-key.ts";
+import type { Sums } from "./sum-records.ts";
+
+/** Costs are compared in 10^-18 USD, so that prices with fractions of a picodollar are whole numbers. */
+export const PER_PICODOLLAR = 1_000_000;
+
+/** Prices per quantity of a record, by price key, interval and input tier; the cost of a record is linear in its quantities. */
+export interface PriceTable {
+  readonly keys: readonly PriceKey[];
+  /** `UInt32` over the columns of `usage_rollup`: index of the record's price key, from 1 on. */
+  readonly keyIndex: Sql;
+  /** `Int64` or `Int128`, such that sums over all records are exact; 0 for what has no price. */
+  readonly cost: Sql;
+  /** 10^-18 USD per unit of `cost`. */
+  readonly costUnit: number;
+  /** `UInt8`: the record has usage; some of it has a price; some has none. */
+  readonly isUsed: Sql;
+  readonly isPriced: Sql;
+  readonly isPartial: Sql;
+}
+
+/** Larger tables take longer to send than calls take to fold. */
+const MAX_ENTRIES = 50_000;
+const MAX_INT64 = 2 ** 63 - 1024;
+/** Upper bound of sums that are computed in 64 bits, with room for rounding. */
+const MAX_SUM = 2 ** 62;
+
+interface Entry {
+  /** Price of one of each quantity. */
+  readonly prices: readonly number[];
+  readonly isPriced: boolean;
+  readonly isPartial: boolean;
+}
+
+/** Builds the table for summed records. `undefined` if it is too large, or a price exceeds 64 bits. */
+export function priceTable(
+  all: readonly Sums[],
+  {
+    intervalStartsUs,
+    prices,
+  }: { readonly intervalStartsUs: readonly number[]; readonly prices: PriceBreakpoints },
+  book: PriceBook,
+): PriceTable | undefined {
+  const tiers = prices.inputs.length + 1;
+  const indexOf = new Map<string, number>();
+  const entries = new Map<number, Entry>();
+  const keys: PriceKey[] = [];
+  let bound = 0;
+  for (const { sums } of all) {
+    for (const sum of sums) {
+      const { priceKey, priceTier, atUs } = sum;
+      const known = indexOf.get(priceKey);
+      const index = known ?? keys.length;
+      if (known === undefined && priceKey !== "") {
+        indexOf.set(priceKey, index);
+        keys.push(parsePriceKey(priceKey));
+      }
+      if (priceKey === "") continue;
+      const at = (index * intervalStartsUs.length + intervalStartsUs.indexOf(atUs)) * tiers + priceTier;
+      const entry =
+        entries.get(at) ??
+        entryOf(keys[index]!, { book, atUs, input: prices.inputs[priceTier] ?? prices.maxInput });
+      bound += costBound(entry, sum);
+      if (entries.has(at)) continue;
+      if (entries.size === MAX_ENTRIES) return undefined;
+      entries.set(at, entry);
+    }
+  }
+  const size = keys.length * intervalStartsUs.length * tiers;
+  if (size > MAX_ENTRIES) return undefined;
+  const list = Array.from({ length: size }, (_, at) => entries.get(at));
+  const largest = Math.max(0, ...list.flatMap((entry) => entry?.prices ?? []).map(Math.abs));
+  if (largest * PER_PICODOLLAR > MAX_INT64) return undefined;
+  const isWhole = list.every((entry) => entry?.prices.every((price) => Number.isInteger(price)) ?? true);
+  const isShort = isWhole && bound < MAX_SUM;
+  return printed(list, { keys, texts: [...indexOf.keys()], intervalStartsUs, prices, isShort });
+}
+
+/** Columns of the quantities; those of units follow. */
+const QUANTITIES = [
+  "1",
+  "uncached_prompt_tokens",
+  "completion_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+  "billed_requests",
+];
+
+function entryOf(key: PriceKey, at: { book: PriceBook; atUs: number; input: number }): Entry {
+  const costOf = (summed: Partial<SummedUsage>): AggregateCost =>
+    priceAggregate(key, { ...NOTHING, ...summed }, at).costs!;
+  const units = key.kinds?.units ?? [];
+  const costs = key.exact
+    ? [costOf({ usages: 1 })]
+    : [
+        costOf({}),
+        costOf({ uncached: 1 }),
+        ...COUNTED.map((slot) => costOf({ counts: oneAt(slot) })),
+        costOf({ chargedRequests: 1 }),
+        ...units.map((_, index) => costOf({ units: units.map((_unit, place) => Number(place === index)) })),
+      ];
+  const known = costs[0]!;
+  return {
+    prices: costs.map(amountOf),
+    isPriced: known.some((cost) => cost !== null),
+    isPartial: known.includes(null),
+  };
+}
+
+const NOTHING: SummedUsage = {
+  usages: 0,
+  counts: new Float64Array(COUNT_SLOTS),
+  uncached: 0,
+  chargedRequests: 0,
+  units: [],
+};
+const COUNTED = [countSlots.completionTokens, countSlots.cacheReadTokens, countSlots.cacheCreationTokens];
+
+function oneAt(slot: number): Float64Array {
+  const counts = new Float64Array(COUNT_SLOTS);
+  counts[slot] = 1;
+  return counts;
+}
+
+/** Upper bound of the summed costs of records with one entry, and of the amounts they are computed from. */
+function costBound(
+  { prices }: Entry,
+  { usages, counts, uncached, chargedRequests, units }: SummedUsage,
+): number {
+  const quantities = [usages, uncached, ...COUNTED.map((slot) => counts[slot]!), chargedRequests, ...units];
+  return prices.reduce((sum, price, place) => sum + Math.abs(price) * (quantities[place] ?? 0), 0);
+}
+
+function amountOf(cost: AggregateCost): number {
+  return cost.reduce(
+    (sum, products) => (products ?? []).reduce((all, { quantity, price }) => all + quantity * price, sum),
+    0,
+  );
+}
+
+function printed(
+  entries: readonly (Entry | undefined)[],
+  {
+    keys,
+    texts,
+    intervalStartsUs,
+    prices,
+    isShort,
+  }: {
+    readonly keys: readonly PriceKey[];
+    readonly texts: readonly string[];
+    readonly intervalStartsUs: readonly number[];
+    readonly prices: PriceBreakpoints;
+    readonly isShort: boolean;
+  },
+): PriceTable {
+  const keyIndex =
+    texts.length === 0
+      ? sql`toUInt32(0)`
+      : sql`transform(price_key, ${param("Array(String)", texts)}, ${numbered(texts.length)}, toUInt32(0))`;
+  const interval =
+    intervalStartsUs.length === 1
+      ? sql`0`
+      : sql`(indexOf(${param("Array(Int64)", intervalStartsUs)}, roundDown(started_at_us, ${param("Array(Int64)", intervalStartsUs)})) - 1)`;
+  const count = (number: number): Sql => trusted(String(number));
+  const at = sql`toUInt32(((${keyIndex} - 1) * ${count(intervalStartsUs.length)} + ${interval}) * ${count(prices.inputs.length + 1)} + ${countTiersBelow(prices.inputs)} + 1)`;
+  const isUsed = sql`(price_key != '')`;
+  const numbers = entries.filter((entry) => entry !== undefined);
+  const flag = (of: (entry: Entry) => boolean): Sql => {
+    if (numbers.every(of)) return isUsed;
+    if (!numbers.some(of)) return sql`0`;
+    const flags = entries.map((entry) => Number(entry !== undefined && of(entry)));
+    return sql`(${isUsed} AND arrayElement(${param("Array(UInt64)", flags)}, ${at}) = 1)`;
+  };
+  const type = trusted(isShort ? "toInt64" : "toInt128");
+  const width = Math.max(0, ...numbers.map((entry) => entry.prices.length));
+  const terms = Array.from({ length: width }, (_, place) => {
+    const ofEntries = entries.map((entry) => entry?.prices[place] ?? 0);
+    if (ofEntries.every((price) => price === 0)) return [];
+    const quantity = QUANTITIES[place] ?? `units[${place - QUANTITIES.length + 1}]`;
+    const texts = ofEntries.map(isShort ? String : inAttodollars);
+    return [sql`${type}(${trusted(quantity)}) * arrayElement(${param("Array(Int64)", texts)}, ${at})`];
+  }).flat();
+  return {
+    keys,
+    keyIndex,
+    cost: terms.length === 0 ? sql`${type}(0)` : sql`if(${isUsed}, ${join(terms, " + ")}, ${type}(0))`,
+    costUnit: isShort ? PER_PICODOLLAR : 1,
+    isUsed,
+    isPriced: flag((entry) => entry.isPriced),
+    isPartial: numbers.length === 0 ? sql`0` : flag((entry) => entry.isPartial),
+  };
+}
+
+function numbered(length: number): Sql {
+  return sql`arrayMap(index -> toUInt32(index), range(1, ${trusted(String(length + 1))}))`;
+}
+
+/** Converts a price in picodollars to 10^-18 USD, rounded to a whole number. */
+function inAttodollars(price: number): string {
+  const whole = Math.trunc(price);
+  return String(
+    BigInt(whole) * BigInt(PER_PICODOLLAR) + BigInt(Math.round((price - whole) * PER_PICODOLLAR)),
+  );
+}

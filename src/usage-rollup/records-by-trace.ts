@@ -1,0 +1,84 @@
+import type { TimeWindow } from "../buckets/buckets.ts";
+import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
+import type { Project } from "../shared/project.ts";
+import { hourIn } from "./hour.ts";
+import type { RollupManifest } from "./manifests.ts";
+import type { PriceTable } from "./price-table.ts";
+import { NO_LATENCY } from "./usage-record.ts";
+
+/** Traces to select among the materialized ones. */
+export interface TraceSelection {
+  /** When the root started; of a trace without a root, its first call. */
+  readonly started: TimeWindow;
+  /** Condition over record columns that the root meets. */
+  readonly root?: Sql | undefined;
+  /** Condition over record columns that some call meets. */
+  readonly anyCall?: Sql | undefined;
+  /** Conditions on `trace_id`. */
+  readonly traces: readonly Sql[];
+}
+
+export interface TraceRecords {
+  readonly project: Project;
+  readonly manifests: readonly RollupManifest[];
+  readonly prices: PriceTable;
+}
+
+const OF_ROOT = sql`(is_first = 1 AND is_root = 1)`;
+const NONE = trusted(String(NO_LATENCY));
+
+/** Column for `more`: latency of the root in milliseconds; `NO_LATENCY` if it has not ended, or there is none. */
+export const ROOT_LATENCY = sql`max(if(${OF_ROOT} AND calls = 1, latency_ms, ${NONE})) AS root_latency_ms`;
+
+/**
+ * SQL subquery over the records of manifests, a row per trace: `records`, `is_selected`, `started_us`, the sums `trace_calls`,
+ * `failed`, `unfinished`, `tokens`, `cost` and `wasted_cost` in the unit of the prices, whether something used has a price, and
+ * the columns of `more`.
+ */
+export function recordsByTrace(
+  { project, manifests, prices }: TraceRecords,
+  { started, root, anyCall, traces }: TraceSelection,
+  more: readonly Sql[],
+): Sql {
+  const hours = hourIn([...new Set(manifests.map(({ hour }) => hour))]);
+  const batches = param(
+    "Array(UInt64)",
+    manifests.map(({ batch }) => batch),
+  );
+  const { cost, isUsed, isPriced, isPartial, keyIndex } = prices;
+  const [priced, wastedPriced] =
+    isPriced === isUsed
+      ? [sql`used`, sql`wasted_used`]
+      : [sql`max(is_priced)`, sql`max(is_priced AND is_wasted = 1)`];
+  const isTrue = (condition: Sql): Sql => sql`max(toUInt8(ifNull(${condition}, 0))) = 1`;
+  const selected = [
+    sql`started_us >= ${instant(started.startUs)} AND started_us < ${instant(started.endUs)}`,
+    ...(root === undefined ? [] : [isTrue(sql`${OF_ROOT} AND ${root}`)]),
+    ...(anyCall === undefined ? [] : [isTrue(anyCall)]),
+    ...traces,
+  ];
+  return sql`SELECT trace_id, count() AS records,
+      maxIf(started_at_us, is_first = 1) AS started_us,
+      sum(calls) AS trace_calls, sum(errors) AS failed, countIf(calls = 1 AND latency_ms = ${NONE}) AS unfinished,
+      sum(total_tokens) AS tokens,
+      sum(record_cost) AS cost, max(is_used) AS used, ${priced} AS priced, max(is_partial) AS partial,
+      sumIf(record_cost, is_wasted = 1) AS wasted_cost, max(is_used AND is_wasted = 1) AS wasted_used,
+      ${wastedPriced} AS wasted_priced,
+      (${join(selected, " AND ")}) AS is_selected${join(
+        more.map((column) => sql`, ${column}`),
+        "",
+      )}
+    FROM (
+      SELECT *, if(is_root = 1, '', '-') AS parent_id, ${keyIndex} AS key_index, ${cost} AS record_cost, ${isUsed} AS is_used,
+        ${isPriced} AS is_priced, ${isPartial} AS is_partial
+      FROM usage_rollup
+      WHERE project_id = ${param("String", project)} AND is_record = 1 AND ${hours} AND batch_id IN ${batches}
+    )
+    GROUP BY trace_id`;
+}
+
+const [FIRST_US, LAST_US] = [Date.UTC(1800, 0, 1) * 1000, Date.UTC(2400, 0, 1) * 1000];
+
+function instant(us: number) {
+  return param("Int64", Math.min(Math.max(us, FIRST_US), LAST_US));
+}
