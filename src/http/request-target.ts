@@ -86,8 +86,11 @@ function escaped(text: string): string {
   });
 }
 
+/** Routes under `/traces`, which is also a prefix of the routes of the Weave SDKs. */
+const TRACE_ROUTES = /^\/traces\/(?:query|facets)\/?$/;
+
 function withoutTracesPrefix(path: string): string {
-  return path.startsWith("/traces/") ? path.slice("/traces".length) : path;
+  return path.startsWith("/traces/") && !TRACE_ROUTES.test(path) ? path.slice("/traces".length) : path;
 }
 
 /** True if an upstream could read a segment as `.` or `..` by decoding it twice or dropping its parameters. */

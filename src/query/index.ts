@@ -17,7 +17,6 @@ export {
   callsQuery,
   feedbackQuery,
   priceQuery,
-  defaultSelectionLimits,
   oncePerLimits,
   type CallsFilter,
   type SelectionLimits,

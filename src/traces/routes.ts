@@ -9,12 +9,12 @@ import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
 import type { ProviderOf } from "../stats/sums/window-fold.ts";
 import type { Engine } from "../store/engine.ts";
-import { responseTraces } from "./response/trace-page.ts";
-import { digestOf } from "./response/page-token.ts";
-import { readFacets } from "./facets/read-facets.ts";
-import { traceFacetsRequest } from "./facets/schema.ts";
+import { answerFacets } from "./facets/answer-facets.ts";
+import { tracesFacetsRequest } from "./facets/schema.ts";
+import { answerList } from "./list/answer-list.ts";
+import { digestOf, readPageToken } from "./list/page-token.ts";
+import { tracesQueryRequest } from "./list/schema.ts";
 import { planTraces } from "./plan/plan-traces.ts";
-import { tracesQueryRequest } from "./schema.ts";
 import { schemas } from "./route-schemas.ts";
 
 export interface TraceListDeps {
@@ -29,31 +29,37 @@ export interface TraceListDeps {
   readonly providerOf: ProviderOf;
 }
 
-/** Routes for lists of traces with their totals. */
+/** Routes for lists of traces. */
 export async function traceListRoutes(root: FastifyInstance, deps: TraceListDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { clock, selectionLimits, bookFor } = deps;
   const config = { access: readAccess, tag: "usage" };
-  const settings = () => ({ selectionLimits, nowMs: clock.now() });
 
-  const list = { ...schemas.traceQuery, body: tracesQueryRequest(selectionLimits) };
-  app.post("/trace/query", { config, schema: list }, async (request, reply) => {
-    const { project_id, include_costs, ...requested } = request.body;
+  const list = { ...schemas.tracesQuery, body: tracesQueryRequest(selectionLimits) };
+  app.post("/traces/query", { config, schema: list }, async (request, reply) => {
+    const { project_id, order_by: order, direction, limit, page_token, ...selection } = request.body;
     const project = request.grant.project(project_id);
-    const plan = planTraces(project, requested, settings());
+    const { start, end, filter, query, any_call } = selection;
+    const digest = digestOf([project_id, start, end, filter, query, any_call, order, direction]);
+    const place = page_token == null ? undefined : readPageToken(page_token, digest);
+    const window = { ...selection, end: place?.endUs ?? end };
+    const plan = planTraces(project, window, { selectionLimits, nowMs: clock.now() });
     const signal = abortOnClose(reply);
-    const book = include_costs ? await bookFor(project) : undefined;
-    const { start, filter, query, any, totals, order_by, direction } = requested;
-    const digest = digestOf([project_id, start, filter, query, any, totals, order_by, direction]);
-    return sendJsonText(
-      reply,
-      await responseTraces({ ...deps, book, signal }, { plan, query: requested, digest }),
-    );
+    const page = { order, direction, after: place?.last, limit };
+    const book = await bookFor(project);
+    return sendJsonText(reply, await answerList({ ...deps, book, signal }, plan, { page, digest }));
   });
 
-  const facets = { ...schemas.traceFacets, body: traceFacetsRequest(selectionLimits) };
-  app.post("/trace/facets", { config, schema: facets }, async (request, reply) => {
-    const plan = planTraces(request.grant.project(request.body.project_id), request.body, settings());
-    return readFacets(deps.engine, plan, { requested: request.body, signal: abortOnClose(reply) });
+  const facets = { ...schemas.tracesFacets, body: tracesFacetsRequest(selectionLimits) };
+  app.post("/traces/facets", { config, schema: facets }, async (request, reply) => {
+    const { project_id, ...requested } = request.body;
+    const project = request.grant.project(project_id);
+    const signal = abortOnClose(reply);
+    const book = await bookFor(project);
+    const settings = { selectionLimits, nowMs: clock.now() };
+    return sendJsonText(
+      reply,
+      await answerFacets({ ...deps, book, signal }, { project, requested }, settings),
+    );
   });
 }

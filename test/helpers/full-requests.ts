@@ -2,7 +2,6 @@ import { unitNames } from "../../src/usage/units.ts";
 /** A good request for every route that takes JSON, with every member its schema knows. `#` becomes a number of its own. */
 const project_id = "acme/edges";
 const at = "2026-01-01T00:00:00Z";
-const range = () => ({ gt: 0, gte: 0, lt: 10, lte: 10 });
 const byId = { $expr: { $eq: [{ $getField: "id" }, { $literal: "0123456789ab" }] } };
 const filter = {
   op_names: ["o"],
@@ -141,60 +140,26 @@ export const fullRequests: Readonly<Record<string, object>> = {
   },
   "POST /trace/calls": { project_id, trace_id: "t" },
   "POST /trace/sizes": { project_id, trace_ids: ["t"] },
-  "POST /trace/query": {
+  "POST /traces/query": {
     project_id,
     start: at,
     end: "2026-01-02T00:00:00Z",
     filter,
     query: byId,
-    any: [
-      {
-        status: ["error"],
-        op_names: ["op"],
-        models: ["gpt-4o"],
-        svc_user_ids: ["ann"],
-        latency_ms: range(),
-        total_tokens: range(),
-        text: "parcel",
-        query: byId,
-      },
-    ],
-    totals: {
-      total_cost: range(),
-      total_tokens: range(),
-      latency_ms: range(),
-      calls: range(),
-      errors: range(),
-      unfinished: range(),
-    },
+    any_call: { filter, query: byId },
     order_by: "total_cost",
     direction: "asc",
     limit: 10,
     page_token: null,
-    group_by: { $getField: "attributes.version" },
-    include_costs: true,
-    include_total: true,
   },
-  "POST /trace/facets": {
+  "POST /traces/facets": {
     project_id,
     start: at,
     end: "2026-01-02T00:00:00Z",
     filter,
     query: byId,
-    any: [
-      {
-        status: ["error"],
-        op_names: ["op"],
-        models: ["gpt-4o"],
-        svc_user_ids: ["ann"],
-        latency_ms: range(),
-        total_tokens: range(),
-        text: "parcel",
-        query: byId,
-      },
-    ],
-    facets: ["status", { $getField: "attributes.version" }],
-    contains: "a",
+    any_call: { filter, query: byId },
+    fields: ["status", { $getField: "attributes.version" }],
     limit: 10,
   },
   "POST /call/receipt": { project_id, call_id: "c", trace_id: "t" },

@@ -1,41 +1,36 @@
-import { compileGroupKey } from "../../query/index.ts";
-import { sql, type Sql } from "../../query/sql.ts";
+import { ofProject } from "../../query/hour-buckets.ts";
+import { compileGroupKey, IS_VISIBLE } from "../../query/index.ts";
+import { param, sql, type Sql } from "../../query/sql.ts";
 import type { Issue } from "../../shared/errors.ts";
-import { HAS_FAILED, LLMS, STATUS } from "../plan/call-conditions.ts";
-import { ROOT_FIRST } from "../plan/plan-traces.ts";
+import type { Project } from "../../shared/project.ts";
 
-/** Named facets; others are fields of the root. */
+/** Fields with a name of their own. */
 export const FACET_NAMES = [
   "status",
-  "failed",
   "op_name",
-  "any_op_name",
-  "model",
+  "llm",
+  "provider",
   "svc_user_id",
-  "svc_run_id",
   "thread_id",
+  "api_key",
+  "feedback",
 ] as const;
 type FacetName = (typeof FACET_NAMES)[number];
+export type RequestedFacet = FacetName | { readonly $getField: string };
 
+/** Field whose values divide traces. A value is JSON text, '' if absent. */
 export interface Facet {
   readonly label: string;
-  /** SQL over the calls of a trace, `Array(String)`: its values as JSON, '' for none. */
-  readonly values: Sql;
+  /** Name of the field in the query language, to find its own conditions. */
+  readonly field: string;
+  /** Source of the values in usage records: a column of the root, the models used, or none. */
+  readonly ofRecords: { readonly column: Sql } | { readonly models: "llm" | "provider" } | undefined;
+  /** SQL subquery of `trace_id` and `values`, `Array(String)`, for the traces with calls in `place`; none for models. */
+  readonly valuesIn: ((project: Project, place: Sql) => Sql) | undefined;
 }
 
-const ofNames: Readonly<Record<FacetName, Sql>> = {
-  status: sql`[toJSONString(${ofRoot(STATUS)})]`,
-  failed: sql`[if(max(${HAS_FAILED}), 'true', 'false')]`,
-  op_name: sql`[${textOf(ofRoot(sql`ifNull(op_name, '')`))}]`,
-  any_op_name: ofAny("op_name"),
-  model: orNone(sql`arrayMap(llm -> toJSONString(llm), groupUniqArrayArray(${LLMS}))`),
-  svc_user_id: ofAny("svc_user_id"),
-  svc_run_id: ofAny("svc_run_id"),
-  thread_id: ofAny("thread_id"),
-};
-
 /** Plans facets. Issues: unknown and repeated fields; their `loc` is relative to the list. */
-export function planFacets(requested: readonly (FacetName | { readonly $getField: string })[]): {
+export function planFacets(requested: readonly RequestedFacet[]): {
   readonly facets: readonly Facet[];
   readonly issues: readonly Issue[];
 } {
@@ -43,42 +38,61 @@ export function planFacets(requested: readonly (FacetName | { readonly $getField
   const seen = new Set<string>();
   const facets = requested.flatMap((one, place): readonly Facet[] => {
     const label = typeof one === "string" ? one : one.$getField;
-    if (seen.has(label))
-      issues.push({ loc: [place], msg: `${label} is asked for twice`, type: "value_error" });
+    const loc = [place];
+    if (seen.has(label)) issues.push({ loc, msg: `${label} is asked for twice`, type: "value_error" });
     seen.add(label);
-    if (typeof one === "string") return [{ label, values: ofNames[one] }];
-    const compiled = compileGroupKey(label);
-    if (compiled.ok) return [{ label, values: itemsOf(ofRoot(compiled.text)) }];
-    issues.push(...compiled.issues.map((issue) => ({ ...issue, loc: [place, "$getField", ...issue.loc] })));
+    if (one === "llm" || one === "provider")
+      return [{ label, field: label, ofRecords: { models: one }, valuesIn: undefined }];
+    if (one === "feedback") return [{ label, field: label, ofRecords: undefined, valuesIn: feedbackTypes }];
+    if (one === "api_key") return [{ ...ofRoot(label, API_KEY), ofRecords: { column: sql`api_key` } }];
+    const field = one === "status" ? "summary.weave.status" : label;
+    const compiled = compileGroupKey(field);
+    const column = RECORD_COLUMNS.get(one);
+    if (compiled.ok)
+      return [
+        { ...ofRoot(label, compiled.text), field, ofRecords: column === undefined ? undefined : { column } },
+      ];
+    issues.push(...compiled.issues.map((issue) => ({ ...issue, loc: [...loc, "$getField", ...issue.loc] })));
     return [];
   });
   return { facets, issues };
 }
 
-function ofRoot(value: Sql): Sql {
-  return sql`argMin(${value}, ${ROOT_FIRST})`;
+const API_KEY = sql`if(ifNull(api_key, '') = '', '', toJSONString(assumeNotNull(api_key)))`;
+
+const RECORD_COLUMNS = new Map<RequestedFacet, Sql>([
+  ["op_name", sql`op_name`],
+  ["status", sql`status`],
+  ["svc_user_id", sql`svc_user_id`],
+  ["thread_id", sql`thread_id`],
+]);
+
+/** Facet of the root's value. */
+function ofRoot(label: string, text: Sql): Omit<Facet, "ofRecords"> {
+  const isRoot = sql`ifNull(parent_id, '') = ''`;
+  return {
+    label,
+    field: label,
+    valuesIn: (
+      project,
+      place,
+    ) => sql`(SELECT trace_id, [argMin(${text}, (started_at, id))] AS values FROM calls FINAL
+      PREWHERE ${ofProject(project)} AND ${place} AND (hour, trace_id, id) IN
+        (SELECT hour, trace_id, id FROM calls WHERE ${ofProject(project)} AND ${place} AND parent_id = '')
+      WHERE ${IS_VISIBLE} AND ${isRoot} GROUP BY trace_id)`,
+  };
 }
 
-function textOf(text: Sql): Sql {
-  return sql`if(${text} = '', '', toJSONString(${text}))`;
-}
-
-/** SQL of the distinct values of all calls. */
-function ofAny(column: "op_name" | "svc_user_id" | "svc_run_id" | "thread_id"): Sql {
-  const text = {
-    op_name: sql`ifNull(op_name, '')`,
-    svc_user_id: sql`ifNull(svc_user_id, '')`,
-    svc_run_id: sql`ifNull(svc_run_id, '')`,
-    thread_id: sql`ifNull(thread_id, '')`,
-  }[column];
-  return orNone(sql`arrayMap(text -> toJSONString(text), groupUniqArrayIf(${text}, ${text} != ''))`);
-}
-
-function orNone(values: Sql): Sql {
-  return sql`arrayMap(value -> value, if(empty(${values}), [''], ${values}))`;
-}
-
-/** SQL of the items of a list; of any other value, itself. */
-function itemsOf(json: Sql): Sql {
-  return sql`if(startsWith(${json}, '['), arrayDistinct(JSONExtractArrayRaw(${json})), [${json}])`;
+/** Types of the feedback on any call. */
+function feedbackTypes(project: Project, place: Sql): Sql {
+  const prefix = `weave:///${project}/call/`;
+  const id = sql`substring(weave_ref, ${param("UInt32", Buffer.byteLength(prefix) + 1)})`;
+  const feedback = sql`SELECT DISTINCT ${id} AS id, feedback_type FROM feedback FINAL
+    WHERE ${ofProject(project)} AND deleted = 0 AND startsWith(weave_ref, ${param("String", prefix)})`;
+  return sql`(SELECT trace_id, groupUniqArray(toJSONString(feedback_type)) AS values
+    FROM (SELECT trace_id, id FROM calls FINAL
+      PREWHERE ${ofProject(project)} AND ${place} AND (hour, trace_id) IN
+        (SELECT hour, trace_id FROM call_keys WHERE ${ofProject(project)} AND id IN (SELECT id FROM (${feedback})))
+      WHERE ${IS_VISIBLE}) AS called
+    INNER JOIN (${feedback}) AS given ON called.id = given.id GROUP BY trace_id)`;
 }

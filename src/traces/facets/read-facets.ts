@@ -1,74 +1,247 @@
+import { inTraces } from "../../query/index.ts";
 import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
-import { isoOf } from "../../shared/instant.ts";
+import type { ProviderOf } from "../../stats/sums/window-fold.ts";
 import type { Engine } from "../../store/engine.ts";
-import { valueOf } from "../response/groups.ts";
-import { selectTraces, type TracesPlan } from "../plan/plan-traces.ts";
+import {
+  recordsByTrace,
+  type TraceRecords,
+  type TraceSelection,
+} from "../../usage-rollup/records-by-trace.ts";
+import { addCosts, type Cost } from "../figures.ts";
+import type { TracesPlan } from "../plan/plan-traces.ts";
+import { selectTraces, type FoldedTrace, type ReadDeps } from "../read/select-traces.ts";
 import type { Facet } from "./plan-facets.ts";
-import type { TraceFacets } from "./schema.ts";
 
-export interface FacetsRequested {
-  readonly facets: readonly Facet[];
-  readonly contains?: string | null | undefined;
-  /** Maximum number of values per facet. */
-  readonly limit: number;
+export interface FacetDeps extends ReadDeps {
+  readonly providerOf: ProviderOf;
+}
+
+/** Traces with one value. */
+export interface ValueCount {
+  readonly traces: number;
+  readonly cost: Cost;
+}
+
+/** Values of a facet, as JSON, with the most traces first. */
+export interface FacetValues {
+  readonly values: readonly (readonly [value: string, count: ValueCount])[];
+  /** Number of values left out. */
+  readonly other: number;
+}
+
+/** Counts the selected traces by the values of facets. Errors: `StorageError`; too_many_calls. */
+export async function readFacets(
+  deps: FacetDeps,
+  plan: TracesPlan,
+  { facets, limit }: { readonly facets: readonly Facet[]; readonly limit: number },
+): Promise<readonly FacetValues[]> {
+  const count = (folded: readonly FoldedTrace[]) => countFolded(deps, plan, { facets, folded });
+  const { ofRecords, folded } = await selectTraces(deps, plan, async (records, selection, ofCalls) => {
+    const known = await count(await ofCalls);
+    const found = await countRecords(deps, { records, selection, plan }, { facets, limit, known });
+    return found === "changed" ? found : { found, known };
+  });
+  const known = ofRecords?.known ?? (await count(folded));
+  return facets.map((_, place) => merged(ofRecords?.found[place], known[place]!, limit));
+}
+
+/** Values of a facet in the records: those asked for, and the most frequent. */
+interface RecordValues {
+  readonly counts: ReadonlyMap<string, ValueCount>;
+  readonly values: number;
+}
+
+function merged(
+  ofRecords: RecordValues | undefined,
+  folded: ReadonlyMap<string, ValueCount>,
+  limit: number,
+): FacetValues {
+  const counts = new Map(ofRecords?.counts);
+  let values = ofRecords?.values ?? 0;
+  for (const [value, count] of folded) {
+    const known = counts.get(value);
+    if (known === undefined) values++;
+    counts.set(value, known === undefined ? count : addCounts(known, count));
+  }
+  const shown = [...counts]
+    .sort(([a, one], [b, other]) => other.traces - one.traces || (a < b ? -1 : 1))
+    .slice(0, limit);
+  return { values: shown, other: values - shown.length };
+}
+
+function addCounts(one: ValueCount, other: ValueCount): ValueCount {
+  return { traces: one.traces + other.traces, cost: addCosts(one.cost, other.cost) };
+}
+
+/** Counts folded traces by value, a map per facet. */
+async function countFolded(
+  { engine, providerOf, signal }: FacetDeps,
+  { project }: TracesPlan,
+  { facets, folded }: { readonly facets: readonly Facet[]; readonly folded: readonly FoldedTrace[] },
+): Promise<readonly ReadonlyMap<string, ValueCount>[]> {
+  const place = inTraces(
+    project,
+    folded.map(({ traceId }) => traceId),
+  );
+  return Promise.all(
+    facets.map(async ({ ofRecords, valuesIn }) => {
+      const valuesOf =
+        valuesIn === undefined || folded.length === 0
+          ? new Map<string, readonly string[]>()
+          : await readValues(engine, valuesIn(project, place), signal);
+      const counts = new Map<string, ValueCount>();
+      for (const { traceId, models, figures } of folded) {
+        const values =
+          ofRecords !== undefined && "models" in ofRecords
+            ? models.map(({ llm, provider }) => modelText(ofRecords.models, { llm, provider }, providerOf))
+            : (valuesOf.get(traceId) ?? []);
+        for (const value of new Set(values.length === 0 ? [""] : values)) {
+          const known = counts.get(value);
+          const one = { traces: 1, cost: figures.cost };
+          counts.set(value, known === undefined ? one : addCounts(known, one));
+        }
+      }
+      return counts;
+    }),
+  );
+}
+
+function modelText(
+  source: "llm" | "provider",
+  { llm, provider }: { readonly llm: string; readonly provider: string | undefined },
+  providerOf: ProviderOf,
+): string {
+  const name = source === "llm" ? llm : providerOf(llm, provider);
+  return name === null ? "" : JSON.stringify(name);
+}
+
+async function readValues(
+  engine: Engine,
+  values: Sql,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await engine.rows<{ trace_id: string; values: readonly string[] }>(
+    sql`SELECT * FROM ${values}`,
+    {
+      name: "traces_values",
+      limits: "heavy",
+      signal,
+    },
+  );
+  return new Map(rows.map(({ trace_id, values: some }) => [trace_id, some]));
 }
 
 interface Row {
-  /** Index of the facet; one past the last for the total. */
+  /** One past the last facet: all traces. */
   readonly facet: number;
   readonly value: string;
   readonly traces: number;
+  readonly records: string;
+  readonly amount: string;
+  readonly used: number;
+  readonly priced: number;
+  readonly is_partial: number;
   readonly all_values: number;
-  readonly all_traces: number;
 }
 
-/** Counts traces by value, in one pass over the calls of the window. Errors: `StorageError`. */
-export async function readFacets(
-  engine: Engine,
-  plan: TracesPlan,
-  { requested, signal }: { readonly requested: FacetsRequested; readonly signal: AbortSignal },
-): Promise<TraceFacets> {
-  const { window } = plan;
-  const rows =
-    window.endUs <= window.startUs
-      ? []
-      : await engine.rows<Row>(statementOf(plan, requested), {
-          name: "traces_facets",
-          limits: "heavy",
-          signal,
-        });
+/** Counts the selected traces of the records. `known`: values to include, by facet. */
+async function countRecords(
+  { engine, providerOf, signal }: FacetDeps,
+  from: { readonly records: TraceRecords; readonly selection: TraceSelection; readonly plan: TracesPlan },
+  asked: {
+    readonly facets: readonly Facet[];
+    readonly limit: number;
+    readonly known: readonly ReadonlyMap<string, ValueCount>[];
+  },
+): Promise<readonly RecordValues[] | "changed"> {
+  const rows = await engine.rows<Row>(statementOf(from, asked, providerOf), {
+    name: "traces_facets",
+    limits: "heavy",
+    signal,
+  });
   const byFacet = Map.groupBy(rows, ({ facet }) => facet);
+  const expected = from.records.manifests.reduce((sum, manifest) => sum + manifest.records, 0);
+  const found = Number(byFacet.get(asked.facets.length)?.[0]?.records ?? 0);
+  if (found !== expected) return "changed";
+  const unit = BigInt(from.records.prices.costUnit);
+  return asked.facets.map((_, place) => {
+    const some = byFacet.get(place) ?? [];
+    return {
+      counts: new Map(some.map((row) => [row.value, countOf(row, unit)])),
+      values: some[0]?.all_values ?? 0,
+    };
+  });
+}
+
+function countOf({ traces, amount, used, priced, is_partial }: Row, unit: bigint): ValueCount {
   return {
-    start: isoOf(window.startUs),
-    end: isoOf(window.endUs),
-    traces: byFacet.get(requested.facets.length)?.[0]?.traces ?? 0,
-    facets: requested.facets.map(({ label }, place) => facetOf(label, byFacet.get(place) ?? [])),
+    traces,
+    cost: {
+      amount: BigInt(amount) * unit,
+      isUsed: used === 1,
+      isPriced: priced === 1,
+      isPartial: is_partial === 1,
+    },
   };
 }
 
-function facetOf(label: string, rows: readonly Row[]): TraceFacets["facets"][number] {
-  const shown = rows.reduce((sum, { traces }) => sum + traces, 0);
-  const [{ all_values: values, all_traces: traces } = { all_values: 0, all_traces: 0 }] = rows;
-  return {
-    facet: label,
-    values: rows.map((row) => ({ value: valueOf(row.value), traces: row.traces })),
-    other: { values: values - rows.length, traces: traces - shown },
-  };
-}
-
-function statementOf(plan: TracesPlan, { facets, contains, limit }: FacetsRequested): Sql {
-  const pairsOf = (values: Sql, place: number): Sql =>
-    sql`arrayMap(value -> (toUInt8(${trusted(String(place))}), value), ${values})`;
-  const all = [...facets.map(({ values }) => values), sql`['']`];
-  const pairs = sql`arrayConcat(${join(all.map(pairsOf), ", ")}) AS pairs`;
-  const text = sql`if(startsWith(value, '"'), JSONExtractString(value), value)`;
-  const isRequested =
-    contains == null
-      ? sql``
-      : sql`WHERE facet = ${param("UInt32", facets.length)} OR positionCaseInsensitiveUTF8(${text}, ${param("String", contains)}) > 0`;
-  const counted = sql`SELECT pair.1 AS facet, pair.2 AS value, toUInt32(count()) AS traces
-    FROM (${selectTraces(plan, plan.window, pairs)}) ARRAY JOIN pairs AS pair ${isRequested} GROUP BY facet, value`;
-  return sql`SELECT facet, value, traces, toUInt32(count() OVER (PARTITION BY facet)) AS all_values,
-      toUInt32(sum(traces) OVER (PARTITION BY facet)) AS all_traces
-    FROM (${counted}) ORDER BY facet, traces DESC, value LIMIT ${param("UInt32", limit)} BY facet`;
+function statementOf(
+  {
+    records,
+    selection,
+    plan,
+  }: { readonly records: TraceRecords; readonly selection: TraceSelection; readonly plan: TracesPlan },
+  {
+    facets,
+    limit,
+    known,
+  }: {
+    readonly facets: readonly Facet[];
+    readonly limit: number;
+    readonly known: readonly ReadonlyMap<string, ValueCount>[];
+  },
+  providerOf: ProviderOf,
+): Sql {
+  const number = (value: number): Sql => trusted(String(value));
+  const columns: Sql[] = [];
+  const joins: Sql[] = [];
+  const values = facets.map(({ ofRecords, valuesIn }, place): Sql => {
+    if (ofRecords === undefined) {
+      joins.push(
+        sql`LEFT JOIN ${valuesIn!(plan.project, plan.place)} AS looked_up_${number(place)} USING trace_id`,
+      );
+      return sql`looked_up_${number(place)}.values`;
+    }
+    if ("column" in ofRecords) {
+      columns.push(
+        sql`anyIf(CAST(${ofRecords.column}, 'String'), is_first = 1 AND is_root = 1) AS text_${number(place)}`,
+      );
+      return sql`[if(text_${number(place)} = '', '', toJSONString(text_${number(place)}))]`;
+    }
+    const names = records.prices.keys.map(({ llm, service }) =>
+      modelText(ofRecords.models, { llm, provider: service?.provider }, providerOf),
+    );
+    if (names.length === 0) return sql`['']`;
+    return sql`arrayDistinct(arrayMap(key -> arrayElement(${param("Array(String)", names)}, key), key_indexes))`;
+  });
+  if (facets.some(({ ofRecords }) => ofRecords !== undefined && "models" in ofRecords))
+    columns.push(sql`groupUniqArrayIf(key_index, is_used) AS key_indexes`);
+  const pairs = values.map(
+    (list, place) =>
+      sql`arrayMap(value -> (toUInt8(${number(place)}), value), if(empty(${list}), [''], ${list}))`,
+  );
+  const all = sql`[(toUInt8(${number(facets.length)}), '')]`;
+  const most = limit + Math.max(...known.map((counts) => counts.size));
+  const isKnown = known.map(
+    (counts, place) =>
+      sql`(facet = ${number(place)} AND value IN ${param("Array(String)", [...counts.keys()])})`,
+  );
+  return sql`SELECT *, toUInt32(count() OVER (PARTITION BY facet)) AS all_values FROM (
+      SELECT pair.1 AS facet, pair.2 AS value, toUInt32(count()) AS traces, toString(sum(records)) AS records,
+        toString(sum(cost)) AS amount, max(used > 0) AS used, max(priced > 0) AS priced, max(partial) AS is_partial
+      FROM (SELECT records, cost, used, priced, partial,
+          if(is_selected, arrayConcat(${join([...pairs, all], ", ")}), ${all}) AS pairs
+        FROM (${recordsByTrace(records, selection, columns)}) AS by_trace ${join(joins, " ")})
+      ARRAY JOIN pairs AS pair GROUP BY facet, value)
+    ORDER BY facet, (${join(isKnown, " OR ")}) DESC, traces DESC, value LIMIT ${param("UInt32", most)} BY facet`;
 }

@@ -1,76 +1,72 @@
 import { z } from "zod";
-import { anyInteger, isoInstant } from "../../http/schemas/fields.ts";
+import { anyInteger } from "../../http/schemas/fields.ts";
 import { startBeforeEnd } from "../../http/schemas/window-fields.ts";
 import { wholeNumber } from "../../http/schemas/zod-issues.ts";
 import type { SelectionLimits } from "../../query/index.ts";
 import { oneOfNames } from "../known-names.ts";
-import { field } from "../schema.ts";
-import { tracesFields } from "../trace-selection.ts";
+import { tracesFields } from "../selection-schema.ts";
 import { FACET_NAMES, planFacets } from "./plan-facets.ts";
 
-const MAX_FACETS = 12;
-const MAX_VALUES = 1000;
-const DEFAULT_VALUES = 10;
-const MAX_TEXT = 200;
+const MAX_FIELDS = 12;
+const MAX_VALUES = 100;
+const DEFAULT_VALUES = 20;
 
-/** Request of `POST /trace/facets`. */
-export function traceFacetsRequest(limits: SelectionLimits) {
+const field = z
+  .strictObject({ $getField: z.string() })
+  .meta({ id: "TraceField", description: "A field of the root, as the query language names it" });
+
+/** Request of `POST /traces/facets`. */
+export function tracesFacetsRequest(limits: SelectionLimits) {
   return z
     .strictObject({
       ...tracesFields(limits),
-      facets: z
+      fields: z
         .array(z.union([oneOfNames(FACET_NAMES), field]))
         .min(1)
-        .max(MAX_FACETS)
+        .max(MAX_FIELDS)
         .transform((requested, context) => {
           const { facets, issues } = planFacets(requested);
           for (const { loc, msg, type } of issues)
             context.addIssue({ code: "custom", path: [...loc], message: msg, params: { type } });
           return facets;
         })
-        .describe("`status` and `op_name` are the root's; the other names are of any call of the trace"),
-      contains: z
-        .string()
-        .min(1)
-        .max(MAX_TEXT)
-        .nullish()
-        .describe("Only values with this text in them, whatever the case of letters"),
+        .describe(
+          "`llm`, `provider` and `feedback` (its types) are of any call of the trace; the other fields are the root's",
+        ),
       limit: wholeNumber()
         .min(1)
         .max(MAX_VALUES)
         .default(DEFAULT_VALUES)
-        .describe("The maximum number of values of a facet; `other` counts the rest"),
+        .describe("The maximum number of values of a field; `other` counts the rest"),
     })
     .check(startBeforeEnd)
-    .meta({ id: "TraceFacetsReq" });
+    .meta({ id: "TracesFacetsReq" });
 }
 
 const count = anyInteger.min(0);
 
-export const traceFacetsResponse = z
+export const tracesFacetsResponse = z
   .object({
-    start: isoInstant,
-    end: isoInstant,
-    traces: count.describe("How many match"),
     facets: z
       .array(
         z.object({
-          facet: z.string(),
-          values: z.array(
-            z.object({
-              value: z
-                .union([z.string(), z.number(), z.boolean()])
-                .nullable()
-                .describe("Null if absent, JSON text if not a scalar; of a list, each item"),
-              traces: count,
-            }),
-          ),
-          other: z
-            .object({ values: count, traces: count })
-            .describe("What `limit` leaves out. A trace counts once under each of its values"),
+          field: z.string(),
+          values: z
+            .array(
+              z.object({
+                value: z
+                  .union([z.string(), z.number(), z.boolean()])
+                  .nullable()
+                  .describe("Null if absent, JSON text if not a scalar; its first 1,000 characters"),
+                traces: count,
+                total_cost: z.number().nullable().describe("USD, of these traces"),
+                partial: z.boolean(),
+              }),
+            )
+            .describe("Most traces first. A trace counts under each of its values"),
+          other: count.describe("How many values `limit` leaves out"),
         }),
       )
-      .describe("In the order asked for; of each the most frequent values first"),
+      .describe("In the order asked for, each without the conditions on its own field"),
   })
-  .meta({ id: "TraceFacetsRes" });
-export type TraceFacets = z.output<typeof traceFacetsResponse>;
+  .meta({ id: "TracesFacetsRes" });

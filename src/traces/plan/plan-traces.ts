@@ -1,42 +1,56 @@
 import type { TimeWindow } from "../../buckets/buckets.ts";
 import { windowOf } from "../../http/schemas/window-fields.ts";
 import {
-  inTracesOfHours,
   compileFilter,
+  compileQuery,
   inTraces,
-  keyRangeOf,
+  inTracesOfHours,
   IS_VISIBLE,
+  keyRangeOf,
   tracesOfRange,
+  whereSelected,
   type CallsFilter,
+  type CompiledQuery,
   type SelectionLimits,
 } from "../../query/index.ts";
-import { inHoursOf } from "../../query/key-range.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
-import { join, param, sql, type Sql } from "../../query/sql.ts";
-import { hoursOfWindow } from "../../trace-usage/plan.ts";
-import { toStoreText } from "../../shared/instant.ts";
+import { inHoursOf } from "../../query/key-range.ts";
+import { sql, type Sql } from "../../query/sql.ts";
+import { invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
-import type { AnyCall } from "../trace-selection.ts";
-import { anyCallConditions, compiledQuery, conditionsOf, type CallConditions } from "./call-conditions.ts";
+import { hoursOfWindow } from "../../trace-usage/plan.ts";
+import { rollupQueryOf } from "../../usage-rollup/rollup-query.ts";
 
-/** Selection of traces that start in a window and match conditions. */
+/** Selection of traces that start in a window, by their root and by any of their calls. */
 export interface TracesPlan {
   readonly project: Project;
   readonly window: TimeWindow;
-  /** Conditions on the root. */
-  readonly root: CallConditions;
-  /** Conditions that must each hold for some call. */
-  readonly any: readonly CallConditions[];
-  /** SQL predicate of all calls of the traces of a window within the plan's; it can be used in PREWHERE. */
-  readonly placeIn: (window: TimeWindow) => Sql;
+  readonly root: TraceCondition | undefined;
+  readonly anyCall: TraceCondition | undefined;
+  /** True if the request names traces or calls, which are read directly. */
+  readonly isNamed: boolean;
+  /** SQL predicate of all calls of the traces that may be selected; it can be used in PREWHERE. */
+  readonly place: Sql;
 }
 
-export interface TracesRequested {
-  readonly start: number;
-  readonly end?: number | null | undefined;
+/** Condition on a trace. */
+export interface TraceCondition {
+  /** Over the columns of usage records; `undefined` if they cannot decide it. */
+  readonly ofRecords: Sql | undefined;
+  /** SQL subquery for the ids of the traces that meet it, among those with calls in `place`. */
+  readonly tracesIn: (place: Sql) => Sql;
+}
+
+/** Conditions on one call. */
+export interface CallConditions {
   readonly filter?: CallsFilter | null | undefined;
   readonly query?: unknown;
-  readonly any?: readonly AnyCall[] | null | undefined;
+}
+
+export interface TracesRequested extends CallConditions {
+  readonly start: number;
+  readonly end?: number | null | undefined;
+  readonly any_call?: CallConditions | null | undefined;
 }
 
 export interface PlanSettings {
@@ -47,66 +61,84 @@ export interface PlanSettings {
 /** Plans a query. Errors: validation. */
 export function planTraces(
   project: Project,
-  { filter, query: written, any, ...window }: TracesRequested,
+  { start, end, any_call, ...root }: TracesRequested,
   { selectionLimits: limits, nowMs }: PlanSettings,
 ): TracesPlan {
-  const query = written == null ? undefined : compiledQuery(project, written, { limits, loc: [] });
-  const { narrow, payload } = conditionsOf(query);
-  const placeIn = (within: TimeWindow): Sql => {
-    const range = keyRangeOf({ filter, query, startedIn: hoursOfWindow(within) });
-    const traces = tracesOfRange(project, range);
-    return traces === undefined
-      ? inTracesOfHours(project, inHoursOf(project, range)!)
-      : inTraces(project, traces);
-  };
+  const window = windowOf({ start, end }, nowMs);
+  const ofRoot = compiled(project, root, { limits, loc: [] });
+  const ofAny = any_call == null ? undefined : compiled(project, any_call, { limits, loc: ["any_call"] });
+  const range = keyRangeOf({ ...ofRoot, startedIn: hoursOfWindow(window) });
+  const traces = tracesOfRange(project, range);
   return {
     project,
-    window: windowOf(window, nowMs),
-    root: { narrow: [compileFilter(filter), ...narrow], payload },
-    any: (any ?? []).map((one, place) => anyCallConditions(project, one, { limits, loc: ["any", place] })),
-    placeIn,
+    window,
+    root: isEmpty(ofRoot) ? undefined : rootCondition(project, ofRoot),
+    anyCall: ofAny === undefined || isEmpty(ofAny) ? undefined : anyCallCondition(project, ofAny),
+    isNamed: traces !== undefined,
+    place:
+      traces === undefined ? inTracesOfHours(project, inHoursOf(project, range)!) : inTraces(project, traces),
   };
 }
 
-/** Sort key that is least for the root of a trace, or without one for its earliest call. */
-export const ROOT_FIRST = sql`(ifNull(parent_id, '') != '', started_at, id)`;
-
-/** Subquery for matching traces that started in `window`, with `columns` aggregated over their calls. */
-export function selectTraces(plan: TracesPlan, window: TimeWindow, columns: Sql): Sql {
-  const { project, root, any } = plan;
-  const place = plan.placeIn(window);
-  const callsWith = (ids: Sql, { narrow, payload, ofPart }: CallConditions): Sql => {
-    const places =
-      ofPart === undefined
-        ? place
-        : sql`${place} AND (hour, trace_id, id) IN
-            (SELECT hour, trace_id, id FROM calls WHERE ${ofProject(project)} AND ${place} AND ${ofPart})`;
-    return sql`(SELECT ${ids} FROM calls FINAL PREWHERE ${ofProject(project)} AND ${places}
-      WHERE ${join([IS_VISIBLE, ...narrow, ...payload], " AND ")})`;
-  };
-  const ofPayloads = any.filter(({ payload }) => payload.length > 0);
-  const where = ofPayloads.map((one) => sql`trace_id IN ${callsWith(sql`trace_id`, one)}`);
-  const having = [
-    startsWithin(window),
-    ...root.narrow.map((condition) => sql`argMin(toUInt8(ifNull(${condition}, 0)), ${ROOT_FIRST})`),
-    ...(root.payload.length > 0
-      ? [sql`(trace_id, argMin(id, ${ROOT_FIRST})) IN ${callsWith(sql`trace_id, id`, root)}`]
-      : []),
-    ...any
-      .filter(({ payload, narrow }) => payload.length === 0 && narrow.length > 0)
-      .map(({ narrow }) => sql`max(toUInt8(ifNull(${join(narrow, " AND ")}, 0)))`),
-  ];
-  return sql`SELECT ${columns} FROM calls FINAL PREWHERE ${join([ofProject(project), place, ...where], " AND ")}
-    WHERE ${IS_VISIBLE} GROUP BY trace_id HAVING ${join(having, " AND ")}`;
+interface Compiled {
+  readonly filter: CallsFilter | null | undefined;
+  readonly query: CompiledQuery | undefined;
 }
 
-export const STARTED = sql`argMin(assumeNotNull(started_at), ${ROOT_FIRST})`;
+function compiled(
+  project: Project,
+  { filter, query: written }: CallConditions,
+  { limits, loc }: { readonly limits: SelectionLimits; readonly loc: readonly string[] },
+): Compiled {
+  if (written == null) return { filter, query: undefined };
+  const query = compileQuery(written, { project, limits });
+  if (query.ok) return { filter, query };
+  throw invalid(query.issues.map((issue) => ({ ...issue, loc: ["body", ...loc, ...issue.loc] })));
+}
 
-/** Range of the store: years 1900 to 2254. */
-const [FIRST_US, LAST_US] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2255, 0, 1) * 1000];
+function isEmpty({ filter, query }: Compiled): boolean {
+  return query === undefined && rollupQuery({ filter, query })?.condition === undefined && !isUnknown(filter);
+}
 
-function startsWithin({ startUs, endUs }: TimeWindow): Sql {
-  const instant = (us: number) =>
-    param("DateTime64(6, 'UTC')", toStoreText(Math.min(Math.max(us, FIRST_US), LAST_US)));
-  return sql`${STARTED} >= ${instant(startUs)} AND ${STARTED} < ${instant(endUs)}`;
+/** True if usage records lack a member of the filter. */
+function isUnknown(filter: CallsFilter | null | undefined): boolean {
+  return rollupQuery({ filter, query: undefined }) === undefined;
+}
+
+function rollupQuery({ filter, query }: Compiled) {
+  return rollupQueryOf({ filter, query, fields: [], latencies: "none" });
+}
+
+function rootCondition(project: Project, one: Compiled): TraceCondition {
+  const { query } = one;
+  const condition = conditionOf(one);
+  return {
+    ofRecords: rollupQuery(one)?.condition,
+    tracesIn(place) {
+      const isRoot = sql`ifNull(parent_id, '') = ''`;
+      // payloads are read for calls that may be roots only
+      const among =
+        query?.payload === undefined
+          ? place
+          : sql`${place} AND (hour, trace_id, id) IN (SELECT hour, trace_id, id FROM calls
+              WHERE ${ofProject(project)} AND ${place} AND ${isRoot} AND parent_id IS NOT NULL)`;
+      return sql`(SELECT trace_id FROM calls FINAL PREWHERE ${ofProject(project)} AND ${among}
+        WHERE ${IS_VISIBLE} AND ${isRoot} GROUP BY trace_id
+        HAVING argMin(toUInt8(ifNull(${condition}, 0)), (started_at, id)) = 1)`;
+    },
+  };
+}
+
+function anyCallCondition(project: Project, one: Compiled): TraceCondition {
+  return {
+    ofRecords: rollupQuery(one)?.condition,
+    tracesIn: (place) => sql`(SELECT trace_id FROM calls FINAL
+      PREWHERE ${ofProject(project)} AND ${place} AND ${whereSelected({ project, ...one })}
+      WHERE ${IS_VISIBLE} AND ${conditionOf(one)})`,
+  };
+}
+
+function conditionOf({ filter, query }: Compiled): Sql {
+  const ofFilter = compileFilter(filter);
+  return query === undefined ? ofFilter : sql`(${ofFilter} AND ${query.condition})`;
 }

@@ -1,7 +1,7 @@
 import { sql, type Sql } from "../../query/sql.ts";
 import type { ExtraColumns } from "../../trace-usage/read-calls.ts";
 import { rangesFor, type NativeReader, type TextRanges } from "../../store/rows/native-reader.ts";
-import { HAS_FAILED } from "../plan/call-conditions.ts";
+import { HAS_FAILED } from "./find-traces.ts";
 
 /** Columns read besides those of the fold: failure and trace. */
 export class TraceColumns {

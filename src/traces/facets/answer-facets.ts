@@ -1,0 +1,57 @@
+import { parseJson } from "../../shared/json.ts";
+import { costText } from "../figures.ts";
+import { planTraces, type PlanSettings, type TracesRequested } from "../plan/plan-traces.ts";
+import type { Project } from "../../shared/project.ts";
+import { withoutOwnCondition } from "./own-condition.ts";
+import type { Facet } from "./plan-facets.ts";
+import { readFacets, type FacetDeps, type FacetValues } from "./read-facets.ts";
+
+export interface FacetsRequested extends TracesRequested {
+  readonly fields: readonly Facet[];
+  /** Maximum number of values per facet. */
+  readonly limit: number;
+}
+
+/** Builds the text of a response: facets with a condition on their own field select by the other conditions. */
+export async function answerFacets(
+  deps: FacetDeps,
+  { project, requested }: { readonly project: Project; readonly requested: FacetsRequested },
+  settings: PlanSettings,
+): Promise<string> {
+  const { fields, limit, ...selection } = requested;
+  // the whole selection is checked, also where no facet uses it
+  planTraces(project, selection, settings);
+  const selections = fields.map(({ field }) => withoutOwnCondition<TracesRequested>(selection, field));
+  const texts: string[] = [];
+  for (const [one, places] of Map.groupBy(fields.keys(), (place) => selections[place]!)) {
+    const plan = planTraces(project, one, settings);
+    const facets = [...places].map((place) => fields[place]!);
+    const found = await readFacets(deps, plan, { facets, limit });
+    for (const [index, place] of [...places].entries())
+      texts[place] = facetText(facets[index]!, found[index]!);
+  }
+  return `{"facets":[${texts.join(",")}]}`;
+}
+
+function facetText({ label }: Facet, { values, other }: FacetValues): string {
+  const texts = values.map(
+    ([value, { traces, cost }]) =>
+      `{"value":${JSON.stringify(valueOf(value))},"traces":${traces},"total_cost":${costText(cost)},"partial":${cost.isPartial}}`,
+  );
+  return `{"field":${JSON.stringify(label)},"values":[${texts.join(",")}],"other":${other}}`;
+}
+
+const MAX_CHARACTERS = 1000;
+
+/** Returns a scalar, or the JSON text of any other value. */
+function valueOf(json: string): string | number | boolean | null {
+  if (json === "") return null;
+  const value = parseJson(json);
+  if (typeof value === "number" || typeof value === "boolean") return value;
+  const text = typeof value === "string" ? value : json;
+  return text.length <= MAX_CHARACTERS
+    ? text
+    : Array.from(text.slice(0, 2 * MAX_CHARACTERS))
+        .slice(0, MAX_CHARACTERS)
+        .join("");
+}

@@ -1,0 +1,105 @@
+import { param, sql, trusted, type Sql } from "../../query/sql.ts";
+import type { Engine } from "../../store/engine.ts";
+import {
+  recordsByTrace,
+  ROOT_LATENCY,
+  type TraceRecords,
+  type TraceSelection,
+} from "../../usage-rollup/records-by-trace.ts";
+import { NO_FIGURES, type Figures } from "../figures.ts";
+import { rankTuple, type Direction, type Rank, type TraceOrder } from "./order.ts";
+
+/** Part of an order. */
+export interface Page {
+  readonly order: TraceOrder;
+  readonly direction: Direction;
+  /** Last trace of the previous page. */
+  readonly after: Rank | undefined;
+  readonly limit: number;
+}
+
+export interface RankedTraces {
+  readonly traces: number;
+  readonly total: Figures;
+  /** First traces of the page. */
+  readonly ranks: readonly Rank[];
+}
+
+interface Row {
+  readonly records: string;
+  readonly traces: string;
+  readonly calls: string;
+  readonly failed: string;
+  readonly unfinished: string;
+  readonly tokens: string;
+  readonly costs: readonly [amount: string, used: number, priced: number, partial: number];
+  readonly wasted: readonly [amount: string, used: number, priced: number, partial: number];
+  readonly ranks: readonly (readonly [isUnknown: number, value: string, traceId: string])[];
+}
+
+/** Ranks and sums the selected traces in one statement. `changed`: an hour was materialized meanwhile. */
+export async function rankRecords(
+  engine: Engine,
+  {
+    records,
+    selection,
+    page,
+  }: { readonly records: TraceRecords; readonly selection: TraceSelection; readonly page: Page },
+  signal: AbortSignal,
+): Promise<RankedTraces | "changed"> {
+  const [row] = await engine.rows<Row>(statementOf(records, selection, page), {
+    name: "traces_rank",
+    limits: "heavy",
+    signal,
+  });
+  const expected = records.manifests.reduce((sum, manifest) => sum + manifest.records, 0);
+  if (row === undefined || Number(row.records) !== expected) return expected === 0 ? NOTHING : "changed";
+  const unit = BigInt(records.prices.costUnit);
+  return {
+    traces: Number(row.traces),
+    total: {
+      calls: Number(row.calls),
+      failed: Number(row.failed),
+      unfinished: Number(row.unfinished),
+      tokens: Number(row.tokens),
+      cost: costOf(row.costs, unit),
+      wasted: costOf(row.wasted, unit),
+    },
+    ranks: row.ranks.map(([isUnknown, value, traceId]) => ({
+      isUnknown: isUnknown === 1,
+      value: BigInt(value),
+      traceId,
+    })),
+  };
+}
+
+const NOTHING: RankedTraces = { traces: 0, total: NO_FIGURES, ranks: [] };
+
+function costOf([amount, used, priced, partial]: Row["costs"], unit: bigint): Figures["cost"] {
+  return {
+    amount: BigInt(amount) * unit,
+    isUsed: used === 1,
+    isPriced: priced === 1,
+    isPartial: partial === 1,
+  };
+}
+
+function statementOf(records: TraceRecords, selection: TraceSelection, page: Page): Sql {
+  const { order, direction, after, limit } = page;
+  const selected = trusted("is_selected");
+  const byTrace = recordsByTrace(records, selection, order === "latency" ? [ROOT_LATENCY] : []);
+  const isAfter = after === undefined ? selected : sql`${selected} AND rank > ${tupleOf(after)}`;
+  const sum = (column: string): Sql => sql`toString(sumIf(${trusted(column)}, ${selected}))`;
+  const any = (condition: string): Sql => sql`toUInt8(countIf(${selected} AND ${trusted(condition)}) > 0)`;
+  return sql`SELECT toString(sum(records)) AS records, toString(countIf(${selected})) AS traces,
+      ${sum("trace_calls")} AS calls, ${sum("failed")} AS failed, ${sum("unfinished")} AS unfinished, ${sum("tokens")} AS tokens,
+      (${sum("cost")}, ${any("used > 0")}, ${any("priced > 0")}, ${any("partial")}) AS costs,
+      (${sum("wasted_cost")}, ${any("wasted_used > 0")}, ${any("wasted_priced > 0")}, 0) AS wasted,
+      arrayMap(rank -> (rank.1, toString(rank.2), rank.3),
+        groupArraySortedIf(${trusted(String(limit))})(rank, ${isAfter})) AS ranks
+    FROM (SELECT *, ${rankTuple(order, direction, records.prices.costUnit)} AS rank FROM (${byTrace}))`;
+}
+
+function tupleOf({ isUnknown, value, traceId }: Rank): Sql {
+  return sql`(toUInt8(${trusted(isUnknown ? "1" : "0")}), toInt128(${param("String", String(value))}), ${param("String", traceId)})`;
+}

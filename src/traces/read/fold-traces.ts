@@ -1,0 +1,59 @@
+import { inTurns } from "../../fairness/turns.ts";
+import type { PriceBook } from "../../prices/price-book.ts";
+import { sql } from "../../query/sql.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { Project } from "../../shared/project.ts";
+import type { Engine } from "../../store/engine.ts";
+import { readCalls } from "../../trace-usage/read-calls.ts";
+import { releaseCalls } from "../../trace-usage/table/call-table.ts";
+import { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
+import type { FoundTrace } from "./find-traces.ts";
+import { TRACE_COLUMNS } from "./trace-columns.ts";
+import { TraceSums } from "./trace-sums.ts";
+
+export interface FoldRequest {
+  readonly project: Project;
+  readonly book: PriceBook;
+  /** Maximum number of calls read for one response. */
+  readonly maxCalls: number;
+  readonly signal: AbortSignal;
+}
+
+/** Sums the usage of traces from their calls, a row per trace. Errors: `StorageError`; too_many_calls. */
+export async function foldTraces(
+  engine: Engine,
+  traces: readonly FoundTrace[],
+  { project, book, maxCalls, signal }: FoldRequest,
+): Promise<TraceSums> {
+  const names = new LlmDictionary();
+  const into = new TraceSums(
+    traces.map(({ traceId }) => traceId),
+    { names, book },
+  );
+  if (traces.length === 0) return into;
+  const plan = {
+    project,
+    condition: sql`1`,
+    whereSelected: sql`1`,
+    whereTraces: sql`1`,
+    strategy: { kind: "known traces", traces: traces.toSorted(byHour) },
+    limit: undefined,
+  } as const;
+  const tooMany = (what: string): AppError =>
+    new AppError(
+      "too_many_calls",
+      `The selected traces have ${what}; a response reads at most ${maxCalls}. ` +
+        "Use a shorter window, a smaller limit, add conditions, or raise MAX_STATS_CALLS.",
+    );
+  const found = await readCalls(engine, plan, { names, columns: TRACE_COLUMNS, maxCalls, tooMany, signal });
+  for await (const { calls, more } of found.tables) {
+    await inTurns(into.add(calls, more));
+    releaseCalls(calls);
+  }
+  return into;
+}
+
+/** Orders traces by hour, so that those read together are stored together. */
+function byHour(one: FoundTrace, other: FoundTrace): number {
+  return (one.hours[0] ?? 0) - (other.hours[0] ?? 0);
+}

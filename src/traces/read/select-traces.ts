@@ -1,0 +1,102 @@
+import type { PriceBook } from "../../prices/price-book.ts";
+import { sql, type Sql } from "../../query/sql.ts";
+import type { Engine } from "../../store/engine.ts";
+import { hoursOfWindow } from "../../trace-usage/plan.ts";
+import { divideTraces } from "../../usage-rollup/divide-traces.ts";
+import { readPriceTable } from "../../usage-rollup/read-price-table.ts";
+import type { TraceRecords, TraceSelection } from "../../usage-rollup/records-by-trace.ts";
+import { readTraceSnapshot } from "../../usage-rollup/snapshot.ts";
+import { figuresOf } from "../figures.ts";
+import type { Rankable } from "../list/order.ts";
+import type { TracesPlan } from "../plan/plan-traces.ts";
+import { findTraces, type FoundTrace } from "./find-traces.ts";
+import { foldTraces } from "./fold-traces.ts";
+import type { ModelUse } from "./trace-sums.ts";
+
+export interface ReadDeps {
+  readonly engine: Engine;
+  readonly book: PriceBook;
+  /** Maximum number of calls and of traces read for one response. */
+  readonly maxCalls: number;
+  readonly maxTraces: number;
+  readonly signal: AbortSignal;
+}
+
+/** Trace with its figures, from its calls. */
+export interface FoldedTrace extends FoundTrace, Rankable {
+  readonly models: readonly ModelUse[];
+}
+
+/** Every selected trace is either in the records or folded. */
+export interface SelectedTraces<OfRecords> {
+  /** `undefined`: all traces are folded. */
+  readonly ofRecords: OfRecords | undefined;
+  readonly folded: readonly FoldedTrace[];
+}
+
+/**
+ * Selects the traces of a plan: those in the usage rollup by `readRecords`, the others by folding their calls. Errors:
+ * `StorageError`; too_many_calls.
+ */
+export async function selectTraces<OfRecords>(
+  deps: ReadDeps,
+  plan: TracesPlan,
+  readRecords: (
+    records: TraceRecords,
+    selection: TraceSelection,
+    folded: Promise<readonly FoldedTrace[]>,
+  ) => Promise<OfRecords | "changed">,
+): Promise<SelectedTraces<OfRecords>> {
+  const { project, window } = plan;
+  const { engine, book, signal } = deps;
+  if (window.endUs <= window.startUs) return { ofRecords: undefined, folded: [] };
+  if (plan.isNamed) return { ofRecords: undefined, folded: await foldIn(deps, plan, plan.place) };
+  const { ofRecords, ofCalls: folded } = await divideTraces<OfRecords, readonly FoldedTrace[]>({
+    project,
+    readSnapshot: () => readTraceSnapshot(engine, project, hoursOfWindow(window), signal),
+    readRecords: async (manifests, ofCalls) => {
+      const prices = await readPriceTable(engine, { project, manifests, book }, signal);
+      if (prices === "changed" || prices === "unable") return prices;
+      return readRecords({ project, manifests, prices }, recordSelection(plan), ofCalls);
+    },
+    readCalls: async (where): Promise<readonly FoldedTrace[]> => {
+      if (where === undefined) return [];
+      return foldIn(deps, plan, where === "all" ? plan.place : sql`${plan.place} AND ${where}`);
+    },
+  });
+  return { ofRecords, folded };
+}
+
+/** Adds the figures of traces. */
+export async function withFigures(
+  { engine, book, maxCalls, signal }: ReadDeps,
+  { project }: Pick<TracesPlan, "project">,
+  traces: readonly FoundTrace[],
+): Promise<readonly FoldedTrace[]> {
+  const sums = await foldTraces(engine, traces, { project, book, maxCalls, signal });
+  return traces.map((trace, row) => ({
+    ...trace,
+    figures: figuresOf(sums, row, trace.unfinished),
+    models: [...sums.models[row]!.values()],
+  }));
+}
+
+function recordSelection({ window, root, anyCall, place }: TracesPlan): TraceSelection {
+  const ofCalls = [root, anyCall].filter((one) => one !== undefined && one.ofRecords === undefined);
+  const traces = ofCalls.map((one) => sql`trace_id IN ${one!.tracesIn(place)}`);
+  return {
+    started: window,
+    root: root?.ofRecords,
+    anyCall: anyCall?.ofRecords,
+    traces,
+  };
+}
+
+/** Selects and folds the traces among those with all calls in `place`. */
+async function foldIn(deps: ReadDeps, plan: TracesPlan, place: Sql): Promise<readonly FoldedTrace[]> {
+  const { engine, maxTraces: most, signal } = deps;
+  const { project, window: started, root, anyCall } = plan;
+  const conditions = [root, anyCall].filter((one) => one !== undefined);
+  const where = [place, ...conditions.map((one) => sql`trace_id IN ${one.tracesIn(place)}`)];
+  return withFigures(deps, plan, await findTraces(engine, { project, where, started, most }, signal));
+}

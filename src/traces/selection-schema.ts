@@ -1,0 +1,25 @@
+import { projectId } from "../http/schemas/fields.ts";
+import { windowFields } from "../http/schemas/window-fields.ts";
+import { callsFilter, callsQuery, oncePerLimits, type SelectionLimits } from "../query/index.ts";
+import { knownMembers } from "./known-names.ts";
+
+const anyCall = oncePerLimits((limits) =>
+  knownMembers({
+    filter: callsFilter(limits).nullish(),
+    query: callsQuery(limits).nullish(),
+  }).meta({
+    id: "AnyCall",
+    description: "True of a trace if one of its calls, whenever it started, matches filter and query",
+  }),
+);
+
+/** Members that select traces, shared by all trace routes. */
+export function tracesFields(limits: SelectionLimits) {
+  return {
+    project_id: projectId,
+    ...windowFields,
+    filter: callsFilter(limits).nullish().describe("Of the root of a trace; `trace_ids` may have any start"),
+    query: callsQuery(limits).nullish().describe("Of the root of a trace"),
+    any_call: anyCall(limits).nullish().describe("Of at least one call of a trace"),
+  };
+}
