@@ -97,8 +97,7 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium, during fail
     isAway = true;
     const page = await test.open(`/${PROJECT}/trace/hostile`, { noisy: true });
     try {
-      await page.getByText("503:").waitFor();
-      await page.getByText("Store unreachable.").waitFor();
+      await page.getByText("503: Store unreachable.").waitFor();
       expect(await page.locator(".row").count()).toBe(0);
     } finally {
       isAway = false;
@@ -112,14 +111,14 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium, during fail
     const page = await test.open(`/${PROJECT}/traces`, { noisy: true });
     await page.locator(".answer .sum").waitFor();
     await untilIdle(page);
-    await page.route(/\/(trace|usage)\//, (route) => route.abort());
+    await page.route(/\/(traces|usage)\//, (route) => route.abort());
     await refreshIfThere(page);
     await page.getByText(/Not updated since \d\d:\d\d/).waitFor();
     expect(await page.locator(".traces .body .row").count()).toBeGreaterThan(0);
-    await page.unroute(/\/(trace|usage)\//);
+    await page.unroute(/\/(traces|usage)\//);
     await page.getByText("Not updated since").waitFor({ state: "detached" });
     // another project is never shown with what this one has
-    await page.route("**/trace/query", async () => {});
+    await page.route("**/traces/query", async () => {});
     await page.evaluate((hash) => (location.hash = hash), "/acme/other/traces");
     await page.getByText("Loading…").waitFor();
     expect(await page.locator(".traces .body .row").count()).toBe(0);

@@ -8,7 +8,7 @@ import { expectAccessible } from "./accessible.ts";
 import { refreshIfThere, show } from "./reading.ts";
 
 const TRACE = `/${PROJECT}/trace/contract-1`;
-const EVERYTHING = "/(calls|trace|usage|feedback)/";
+const EVERYTHING = "/(calls|traces?|usage|feedback)/";
 /** Each with what is asked for it. */
 const views = {
   traces: { place: `/${PROJECT}/traces`, asks: EVERYTHING },
@@ -89,7 +89,7 @@ const states: readonly State[] = [
   { name: "a trace that is not there", place: "/acme/empty/trace/none", says: "There is no such trace" },
   {
     name: "traces, a filter that leaves nothing",
-    place: `/${PROJECT}/traces?q=cost%3E999`,
+    place: `/${PROJECT}/traces?q=latency%3E999h`,
     says: "No trace of this window matches.",
   },
   {

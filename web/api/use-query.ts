@@ -22,9 +22,11 @@ export interface QueryState<Value> {
   readonly answered: string | undefined;
   readonly stop: () => void;
   readonly refetch: () => void;
+  /** Shows another value in place of one that is still shown. */
+  replace(shown: Value, value: Value): void;
 }
 
-interface State<Value> extends Omit<QueryState<Value>, "busy" | "isOld" | "stop" | "refetch"> {
+interface State<Value> extends Omit<QueryState<Value>, "busy" | "isOld" | "stop" | "refetch" | "replace"> {
   /** The question that `value` answers, and among which others it may stay. */
   readonly shownKey: string | undefined;
   readonly shownWithin: string | undefined;
@@ -39,8 +41,8 @@ export function forgetAnswers(): void {
 }
 
 /** The last answer of those among which what is shown may stay. */
-export function lastAnswer(within: string): unknown {
-  return lastAnswers.get(within)?.value;
+export function lastAnswer<Value>(within: string): Value | undefined {
+  return lastAnswers.get(within)?.value as Value | undefined;
 }
 
 const BLINK_MS = 150;
@@ -123,6 +125,14 @@ export function useQuery<Value>(
   }, [key, within, round]);
   const stop = useCallback(() => running.current?.abort("stopped"), []);
   const refetch = useCallback(() => setRound((count) => count + 1), []);
+  const replace = useCallback(
+    (shown: Value, value: Value) => {
+      const last = within === undefined ? undefined : lastAnswers.get(within);
+      if (last?.value === shown) lastAnswers.set(within!, { ...last, value });
+      setState((state) => (state.value === shown ? { ...state, value } : state));
+    },
+    [within],
+  );
   useRetries(state.failure, state.answered === asked, refetch);
   const isShown = state.shownKey === key || (within !== undefined && state.shownWithin === within);
   return {
@@ -132,6 +142,7 @@ export function useQuery<Value>(
     busy: key !== undefined && state.answered !== asked,
     stop,
     refetch,
+    replace,
   };
 }
 

@@ -27,7 +27,7 @@ export function SearchBox({ text, of, query, onText }: SearchBoxProps) {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
-  const { faults } = typed === text ? query : readQuery(typed, of);
+  const { faults } = typed === text ? query : readQuery(typed);
   return (
     <div class="filters">
       <form
@@ -47,16 +47,12 @@ export function SearchBox({ text, of, query, onText }: SearchBoxProps) {
           autocomplete="off"
           spellcheck={false}
           list="search-names"
-          placeholder={
-            of === "traces"
-              ? "parcel status:failed cost>0.1 user:ana      /"
-              : "parcel status:failed user:ana      /"
-          }
+          placeholder="parcel status:failed user:ana      /"
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
         <datalist id="search-names">
-          {suggestions(typed, of).map(({ value, says }) => (
+          {suggestions(typed).map(({ value, says }) => (
             <option key={value} value={value}>
               {says}
             </option>
@@ -77,7 +73,7 @@ export function SearchBox({ text, of, query, onText }: SearchBoxProps) {
           </p>
         ))}
       </div>
-      {isAdvanced && <Advanced key={text} query={query} text={text} of={of} onText={onText} />}
+      {isAdvanced && <Advanced key={text} query={query} text={text} onText={onText} />}
     </div>
   );
 }
@@ -87,14 +83,14 @@ function isTaken(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("input, textarea, select, dialog") !== null;
 }
 
-function suggestions(typed: string, of: SearchBoxProps["of"]) {
+function suggestions(typed: string) {
   const begun = /\S*$/.exec(typed)?.[0] ?? "";
   if (begun.includes(":") || typed.startsWith("{")) return [];
   const before = typed.slice(0, typed.length - begun.length);
   return Object.entries(FIELDS)
-    .filter(([name, { calls }]) => name.startsWith(begun) && (of === "traces" || calls !== undefined))
+    .filter(([name]) => name.startsWith(begun))
     .map(([name, { kind, says }]) => ({
-      value: `${before}${name}${kind === "number" || kind === "duration" ? ">" : ":"}`,
+      value: `${before}${name}${kind === "duration" ? ">" : ":"}`,
       says,
     }));
 }
@@ -140,7 +136,7 @@ function Chips({ text, query, onText }: Pick<SearchBoxProps, "text" | "query" | 
 }
 
 /** The same as a query of the interface, which can be edited. */
-function Advanced({ query, text, of, onText }: SearchBoxProps) {
+function Advanced({ query, text, onText }: Pick<SearchBoxProps, "text" | "query" | "onText">) {
   const [edited, setEdited] = useState(() =>
     query.search === undefined && query.faults.length > 0
       ? text
@@ -152,7 +148,7 @@ function Advanced({ query, text, of, onText }: SearchBoxProps) {
       class="query"
       onSubmit={(event) => {
         event.preventDefault();
-        const [first] = readQuery(edited, of).faults;
+        const [first] = readQuery(edited).faults;
         setFault(first?.msg);
         if (first !== undefined) return;
         const { $expr } = JSON.parse(edited) as { $expr?: object };

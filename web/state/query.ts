@@ -1,4 +1,4 @@
-import { ofTraces, operandOfCalls, readSearch, type Search, type SearchFault } from "./search.ts";
+import { operandOfCalls, readSearch, type Search, type SearchFault } from "./search.ts";
 
 /** Query of a search box. */
 export interface AskedFor {
@@ -10,18 +10,11 @@ export interface AskedFor {
   readonly faults: readonly SearchFault[];
 }
 
-/** Reads a search, or an operand in JSON. Conditions on whole traces are refused where `of` is calls. */
-export function readQuery(text: string, of: "calls" | "traces"): AskedFor {
+/** Reads a search, or an operand in JSON. */
+export function readQuery(text: string): AskedFor {
   if (text.trimStart().startsWith("{")) return readJson(text);
   const { search, faults } = readSearch(text);
-  const refused =
-    of === "traces"
-      ? []
-      : ofTraces(search).map(({ field, op, value }) => ({
-          part: `${field}${op}${value ?? ""}`,
-          msg: `${field} is of whole traces: ask for it in Traces.`,
-        }));
-  return { operand: operandOfCalls(search), search, faults: [...faults, ...refused] };
+  return { operand: operandOfCalls(search), search, faults };
 }
 
 function readJson(text: string): AskedFor {

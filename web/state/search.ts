@@ -1,4 +1,4 @@
-/** Parsed search: words to find in any text, and conditions such as `status:failed` or `cost>0.1`. */
+/** Parsed search: words to find in any text, and conditions such as `status:failed` or `latency>11s`. */
 export interface Search {
   readonly words: readonly string[];
   readonly conditions: readonly Condition[];
@@ -14,9 +14,9 @@ export interface Condition {
 }
 
 interface Field {
-  readonly kind: "text" | "number" | "status" | "duration";
-  /** Field of calls; undefined if only traces have it. */
-  readonly calls: string | undefined;
+  readonly kind: "text" | "status" | "duration";
+  /** Field of calls. */
+  readonly calls: string;
   readonly says: string;
 }
 
@@ -34,14 +34,14 @@ export const FIELDS = {
   id: { kind: "text", calls: "id", says: "the call's id" },
   error: { kind: "text", calls: "exception", says: "text of the exception" },
   latency: { kind: "duration", calls: "summary.weave.latency_ms", says: "300ms, 11s, 2min" },
-  cost: { kind: "number", calls: undefined, says: "USD of the whole trace" },
-  tokens: { kind: "number", calls: undefined, says: "of the whole trace" },
 } as const satisfies Readonly<Record<string, Field>>;
 export type FieldName = keyof typeof FIELDS;
 const PAYLOADS = ["inputs", "output", "attributes", "summary"];
 const NONE = "none";
+/** Sums of whole traces, which sort. */
+const SUMS = ["cost", "tokens"];
 
-export function isNamed(field: string): field is FieldName {
+function isNamed(field: string): field is FieldName {
   return Object.hasOwn(FIELDS, field);
 }
 
@@ -90,6 +90,7 @@ export function readSearch(text: string): {
 }
 
 function faultOf({ field, op, value }: Condition): string | undefined {
+  if (SUMS.includes(field)) return `A search cannot compare sums of traces. Sort by ${field} instead.`;
   if (!isNamed(field)) {
     if (isPath(field)) return value === "" ? `Say what ${field} should be.` : undefined;
     const near = nearest(field);
@@ -100,10 +101,8 @@ function faultOf({ field, op, value }: Condition): string | undefined {
   }
   const { kind, says } = FIELDS[field];
   if (value === "") return `Say what ${field} should be: ${says}.`;
-  if (kind === "number" || kind === "duration") {
-    if (value === null) return `${field} is a number: ${says}.`;
-    return numberOf(field, value) === undefined ? `${field} is a number: ${says}.` : undefined;
-  }
+  if (kind === "duration")
+    return durationMs(value ?? "") === undefined ? `${field} is a duration: ${says}.` : undefined;
   if (op !== ":") return `${field} has no order: write ${field}:${value ?? NONE}.`;
   if (kind === "status" && !(value !== null && Object.hasOwn(STATUSES, value)))
     return `A status is ${Object.keys(STATUSES).join(", ")}.`;
@@ -121,15 +120,10 @@ function nearest(name: string): string | undefined {
 
 const MS = { ms: 1, s: 1000, min: 60_000, m: 60_000, h: 3_600_000, "": 1000 } as const;
 
-/** The number of a condition: dollars, tokens, milliseconds. Undefined: it is none. */
-export function numberOf(field: string, value: string): number | undefined {
-  const isDuration = isNamed(field) && FIELDS[field].kind === "duration";
-  const found = /^\$?(-?\d+(?:\.\d+)?(?:e-?\d+)?)\s*(k|M|ms|s|min|m|h)?$/.exec(value);
-  if (found === null) return undefined;
-  const [, digits, unit = ""] = found;
-  if (isDuration) return Object.hasOwn(MS, unit) ? Number(digits) * MS[unit as keyof typeof MS] : undefined;
-  const factor = { "": 1, k: 1e3, M: 1e6 }[unit];
-  return factor === undefined ? undefined : Number(digits) * factor;
+/** Undefined: it is none. */
+export function durationMs(value: string): number | undefined {
+  const [, digits, unit = ""] = /^(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)?$/.exec(value) ?? [];
+  return digits === undefined ? undefined : Number(digits) * MS[unit as keyof typeof MS];
 }
 
 export const STATUSES = { failed: "error", running: "running", success: "success" } as const;
@@ -174,28 +168,27 @@ const get = (field: string) => ({ $getField: field });
 const literal = (value: unknown) => ({ $literal: value });
 const OPS = { ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte", ":": "$eq" } as const;
 
-/** An operand of `$expr` over calls; undefined: there is no condition. Conditions that only traces have are left out. */
+/** An operand of `$expr` over calls; undefined: there is no condition. */
 export function operandOfCalls({ words, conditions }: Search): unknown {
-  const operands = [
-    ...conditions.flatMap((condition) => operandOf(condition) ?? []),
-    ...words.map((word) => ({
-      $or: ["inputs", "output", "exception", "op_name", "attributes"].map((field) => ({
-        $contains: { input: get(field), substr: literal(word), case_insensitive: true },
-      })),
+  const fields = ["inputs", "output", "exception", "op_name", "attributes"];
+  return allOf([...conditions.map(operandOf), ...words.map((word) => wordIn(word, fields))]);
+}
+
+export function allOf(operands: readonly unknown[]): unknown {
+  return operands.length > 1 ? { $and: operands } : operands[0];
+}
+
+export function wordIn(word: string, fields: readonly string[]): unknown {
+  return {
+    $or: fields.map((field) => ({
+      $contains: { input: get(field), substr: literal(word), case_insensitive: true },
     })),
-  ];
-  if (operands.length === 0) return undefined;
-  return operands.length === 1 ? operands[0] : { $and: operands };
+  };
 }
 
-/** The conditions that are about whole traces. */
-export function ofTraces({ conditions }: Search): readonly Condition[] {
-  return conditions.filter(({ field }) => isNamed(field) && FIELDS[field].calls === undefined);
-}
-
-function operandOf(condition: Condition): unknown {
+export function operandOf(condition: Condition): unknown {
   const operand = positiveOperandOf(condition);
-  return operand !== undefined && condition.isNot ? { $not: [operand] } : operand;
+  return condition.isNot ? { $not: [operand] } : operand;
 }
 
 function positiveOperandOf({ field, op, value }: Condition): unknown {
@@ -206,12 +199,12 @@ function positiveOperandOf({ field, op, value }: Condition): unknown {
     };
   }
   const { kind, calls } = FIELDS[field];
-  if (calls === undefined) return undefined;
   if (field === "model") {
     if (value === null) return { $not: [{ $convert: { input: get("summary.usage"), to: "exists" } }] };
-    return { $convert: { input: get(`summary.usage.${escaped(value)}`), to: "exists" } };
+    const isUsed = { $convert: { input: get(`summary.usage.${escaped(value)}`), to: "exists" } };
+    return { $eq: [isUsed, literal(true)] };
   }
-  if (kind === "duration") return { [OPS[op]]: [get(calls), literal(numberOf(field, value ?? "") ?? 0)] };
+  if (kind === "duration") return { [OPS[op]]: [get(calls), literal(durationMs(value ?? "") ?? 0)] };
   if (kind === "status") return { $eq: [get(calls), literal(STATUSES[value as keyof typeof STATUSES])] };
   if (value === null) return { $eq: [get(calls), literal(null)] };
   if (field === "error")

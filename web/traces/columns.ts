@@ -9,6 +9,7 @@ export const COLUMNS = {
   share: { label: "share", px: 56 },
   latency: { label: "latency", px: 66 },
   errors: { label: "failed", px: 50 },
+  wasted: { label: "wasted", px: 72 },
   mark: { label: "score", px: 46 },
 } as const;
 export type Column = keyof typeof COLUMNS;

@@ -1,54 +1,40 @@
 import { postJson, type ApiResponse, type RequestOptions } from "../api/client.ts";
 import type { TraceList, TraceRow } from "../api/routes.ts";
 import { csv } from "../format/csv.ts";
-import { COUNTS } from "../format/usage.ts";
 import { tracesQuestion, type TracesQuestion } from "./traces-question.ts";
 
-const HEADER = [
+const ROOT = [
   "started_at",
   "ended_at",
-  "trace_id",
-  "call_id",
+  "id",
   "op_name",
   "display_name",
-  "user",
-  "status",
-  "calls",
-  "failed_calls",
-  "unfinished_calls",
-  "latency_ms",
-  "models",
-  ...COUNTS,
-  "other_cost_usd",
-  "cost_usd",
-  "cost_is_lower_bound",
-  "failed_cost_usd",
+  "svc_user_id",
+  "thread_id",
   "exception",
-];
+  "input_preview",
+  "output_preview",
+] as const;
+const NUMBERS = [
+  "calls",
+  "failed",
+  "unfinished",
+  "latency_ms",
+  "total_tokens",
+  "total_cost",
+  "wasted_cost",
+] as const;
 
 export function csvOfTraces(rows: readonly TraceRow[]): string {
   return csv([
-    HEADER,
+    ["trace_id", ...NUMBERS, "partial", "models", "feedback", ...ROOT.map((name) => `root_${name}`)],
     ...rows.map((row) => [
-      row.started_at,
-      row.ended_at,
       row.trace_id,
-      row.call_id,
-      row.op_name,
-      row.display_name,
-      row.svc_user_id,
-      row.status,
-      row.total.calls,
-      row.total.errors,
-      row.unfinished,
-      row.latency_ms,
+      ...NUMBERS.map((name) => row[name]),
+      String(row.partial),
       row.models.join(" "),
-      ...COUNTS.map((name) => row.total[name]),
-      row.total.other_cost ?? null,
-      row.total.total_cost ?? null,
-      String((row.unpriced ?? []).length > 0),
-      row.failed.total_cost ?? null,
-      row.exception,
+      row.feedback.length === 0 ? "" : JSON.stringify(row.feedback),
+      ...ROOT.map((name) => row.root?.[name] ?? null),
     ]),
   ]);
 }
@@ -65,7 +51,7 @@ export async function allTraces(
   let page_token: string | null = null;
   do {
     const { body }: ApiResponse<TraceList> = await postJson(
-      tracesQuestion(question, { limit: PAGE, page_token, include_total: false }),
+      tracesQuestion(question, { limit: PAGE, page_token }),
       asking,
     );
     for (const row of body.traces) rows.push(row);

@@ -4,10 +4,8 @@ import { plainNumber, formatPercent, formatCount } from "../format/figure.ts";
 import { formatTime, fullInstant, minuteOf } from "../format/instants.ts";
 import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
-import { Dollars, Duration, Live, FormattedValue, Tokens } from "../components/figure.tsx";
+import { Cost, Duration, Live, FormattedValue, Tokens } from "../components/figure.tsx";
 import { widthOf, type Column, type Layout } from "./columns.ts";
-import type { FeedbackSummary } from "./feedback-summary.ts";
-import { firstText } from "./first-text.ts";
 
 interface TraceCellsProps {
   readonly row: TraceRow;
@@ -15,15 +13,13 @@ interface TraceCellsProps {
   readonly layout: Layout;
   /** The cost of all traces of the window. */
   readonly whole: number | null;
-  readonly mark: FeedbackSummary | undefined;
   readonly href: string;
 }
 
-export function TraceCells({ row, zone, layout, whole, mark, href }: TraceCellsProps) {
-  const { total, unpriced, latency_ms, ended_at } = row;
-  const usd = total.total_cost ?? null;
-  const part = usd === null || whole === null || whole === 0 ? undefined : usd / whole;
-  const user = row.svc_user_id ?? row.svc_user_ids[0] ?? "";
+export function TraceCells({ row, zone, layout, whole, href }: TraceCellsProps) {
+  const { root, failed, partial, total_cost, wasted_cost } = row;
+  const part = total_cost === null || whole === null || whole === 0 ? undefined : total_cost / whole;
+  const user = oneLine(root?.svc_user_id ?? "", 60);
   const cell = (column: Column, children: ComponentChildren, title?: string) =>
     layout.hidden.includes(column) ? null : (
       <span
@@ -37,21 +33,29 @@ export function TraceCells({ row, zone, layout, whole, mark, href }: TraceCellsP
     );
   return (
     <>
-      {cell("started", <Started at={row.started_at} zone={zone} />, fullInstant(row.started_at, zone))}
+      {root === null
+        ? cell("started", "")
+        : cell("started", <Started at={root.started_at} zone={zone} />, fullInstant(root.started_at, zone))}
       <Name row={row} href={href} />
       {cell("models", <bdi>{oneLine(row.models.join(", "), 80)}</bdi>, oneLine(row.models.join("\n"), 400))}
-      {cell("user", <bdi>{oneLine(user, 60)}</bdi>, oneLine(row.svc_user_ids.join(", ")))}
-      {cell("calls", <FormattedValue figure={formatCount(total.calls)} />)}
-      {cell("tokens", <Tokens count={total.total_tokens} />)}
-      {cell("cost", <Dollars total={{ usd, unpriced: [...new Set(unpriced?.map(({ llm }) => llm))] }} />)}
+      {cell("user", <bdi>{user}</bdi>, user)}
+      {cell("calls", <FormattedValue figure={formatCount(row.calls)} />)}
+      {cell("tokens", <Tokens count={row.total_tokens} />)}
+      {cell("cost", <Cost total={{ total_cost, partial }} />)}
       {cell(
         "share",
         part !== undefined && <i style={{ width: `${Math.min(1, part) * 100}%` }} />,
         part === undefined ? undefined : formatPercent(part).exact,
       )}
-      {cell("latency", ended_at === null ? <span class="dim">…</span> : <Duration ms={latency_ms} />)}
-      {cell("errors", <Errors row={row} />)}
-      {cell("mark", mark !== undefined && <Mark mark={mark} />)}
+      {cell("latency", row.latency_ms !== null ? <Duration ms={row.latency_ms} /> : root !== null && "…")}
+      {cell(
+        "errors",
+        <span class={failed > 0 ? "failed" : ""}>
+          <FormattedValue figure={formatCount(failed)} dim={failed === 0} />
+        </span>,
+      )}
+      {cell("wasted", <Cost total={{ total_cost: wasted_cost, partial: partial && failed > 0 }} />)}
+      {cell("mark", <Feedback feedback={row.feedback} />)}
     </>
   );
 }
@@ -70,39 +74,34 @@ function Started({ at, zone }: { readonly at: string; readonly zone: string }) {
 const LEFT: readonly Column[] = ["started", "models", "user", "share"];
 
 function Name({ row, href }: Pick<TraceCellsProps, "row" | "href">) {
-  const { exception, op_name, display_name, inputs_start, unfinished, total } = row;
-  const failed = exception ?? (total.errors > 0 ? "a call below it failed" : undefined);
+  const { root, trace_id, failed, unfinished } = row;
+  const exception = root?.exception ?? null;
   return (
     <span role="gridcell" class="name">
-      {failed !== undefined && (
-        <span class={exception === null ? "failed below-it" : "failed"} title={oneLine(failed)}>
+      {failed > 0 && (
+        <span
+          class={exception === null ? "failed below-it" : "failed"}
+          title={oneLine(exception ?? "a call below it failed")}
+        >
           <span aria-hidden="true">✕</span>
           <span class="unseen">failed: </span>
         </span>
       )}
-      <a href={href} tabIndex={-1} title={oneLine(op_name ?? "")}>
-        <bdi>{shortName(op_name ?? "", display_name)}</bdi>
+      <a href={href} tabIndex={-1} title={oneLine(root?.op_name ?? "")}>
+        <bdi>{root === null ? oneLine(trace_id) : shortName(root.op_name ?? "", root.display_name)}</bdi>
       </a>
       {unfinished > 0 && <Live />}
-      <bdi class="dim input">{firstText(inputs_start)}</bdi>
+      <bdi class="dim input">{root === null ? "no root" : oneLine(root.input_preview ?? "")}</bdi>
     </span>
   );
 }
 
-function Errors({ row: { total, failed } }: Pick<TraceCellsProps, "row">) {
-  const figure = formatCount(total.errors);
-  if (total.errors === 0) return <FormattedValue figure={figure} dim />;
-  const usd = failed.total_cost ?? null;
-  const wasted = usd === null ? "" : `, which used $${usd}`;
-  return (
-    <span class="failed" title={`${figure.exact} calls failed${wasted}`}>
-      {figure.text}
-    </span>
+/** The mean of the first type that has one, or else how many there are. */
+function Feedback({ feedback }: Pick<TraceRow, "feedback">) {
+  if (feedback.length === 0) return null;
+  const value = feedback.find(({ avg }) => avg !== undefined)?.avg ?? feedback[0]!.count;
+  const all = feedback.map(({ feedback_type, count, avg }) =>
+    oneLine(`${feedback_type}: ${count}${avg === undefined ? "" : `, mean ${avg}`}`, 80),
   );
-}
-
-function Mark({ mark: { count, mean, path } }: { readonly mark: FeedbackSummary }) {
-  if (mean === null) return <span title={`${count} feedbacks without a number`}>{count}</span>;
-  const figure = plainNumber(mean);
-  return <FormattedValue figure={{ ...figure, exact: `${path ?? ""} ${figure.exact}, mean of ${count}` }} />;
+  return <FormattedValue figure={{ ...plainNumber(value), exact: all.join("; ") }} />;
 }

@@ -5,12 +5,11 @@ import type { Sort } from "./traces-question.ts";
 interface TraceHeadProps {
   readonly layout: Layout;
   readonly onLayout: (layout: Layout) => void;
-  readonly marksFailed: boolean;
   readonly sort: Sort;
   readonly onSort: (sort: Sort) => void;
 }
 
-const NUMBERS: readonly Column[] = ["calls", "tokens", "cost", "latency", "errors", "mark"];
+const NUMBERS: readonly Column[] = ["calls", "tokens", "cost", "latency", "errors", "wasted", "mark"];
 const SORT_OF: Readonly<Partial<Record<Column, Sort>>> = {
   started: "newest",
   calls: "calls",
@@ -18,10 +17,11 @@ const SORT_OF: Readonly<Partial<Record<Column, Sort>>> = {
   cost: "cost",
   latency: "latency",
   errors: "errors",
+  wasted: "wasted",
 };
 
 /** The column heads. A click sorts the whole window; each column but the name can be resized at its edge. */
-export function TraceHead({ layout, onLayout, marksFailed, sort, onSort }: TraceHeadProps) {
+export function TraceHead({ layout, onLayout, sort, onSort }: TraceHeadProps) {
   const [started, ...others] = (Object.keys(COLUMNS) as Column[]).filter(
     (column) => !layout.hidden.includes(column),
   );
@@ -34,14 +34,10 @@ export function TraceHead({ layout, onLayout, marksFailed, sort, onSort }: Trace
         role="columnheader"
         class={`${NUMBERS.includes(column) ? "number " : ""}${column}`}
         style={{ flexBasis: `${widthOf(layout, column)}px` }}
-        title={column === "mark" ? markTitle(marksFailed) : undefined}
         aria-sort={isChosen ? (sort === "oldest" ? "ascending" : "descending") : undefined}
       >
         {by === undefined ? (
-          <>
-            {COLUMNS[column].label}
-            {column === "mark" && marksFailed && " ?"}
-          </>
+          COLUMNS[column].label
         ) : (
           <button
             class="sort"
@@ -70,12 +66,6 @@ export function TraceHead({ layout, onLayout, marksFailed, sort, onSort }: Trace
       {(started === "started" || started === undefined ? others : [started, ...others]).map(head)}
     </>
   );
-}
-
-function markTitle(failed: boolean): string {
-  return failed
-    ? "Feedback could not be read"
-    : "Feedback on the root: mean of the first number of its payloads, or how many";
 }
 
 interface GripProps {

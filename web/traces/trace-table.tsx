@@ -1,24 +1,19 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { TraceRow } from "../api/routes.ts";
-import { RowList, type SeenRows } from "../components/row-list.tsx";
+import { RowList } from "../components/row-list.tsx";
 import { printAddress, type UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import type { Layout } from "./columns.ts";
-import { loadMarks } from "./feedback-summary.ts";
 import { TraceCells } from "./trace-cells.tsx";
 import { TraceHead } from "./trace-head.tsx";
 import type { Sort } from "./traces-question.ts";
-import { useOfSeen, useSeen } from "./use-seen.ts";
 
 interface TraceTableProps {
   readonly rows: readonly TraceRow[];
-  /** How many there are, rows that have not been read included; undefined: not known yet. */
-  readonly count: number | undefined;
-  /** The question and round that they answer. */
-  readonly asked: string;
-  /** The cost of all traces of the window; null: unknown, or not yet known. */
+  /** How many there are, rows that have not been read included. */
+  readonly total: number;
+  /** The cost of all traces of the window; null: unknown. */
   readonly whole: number | null;
-  readonly project: string;
   readonly zone: string;
   readonly address: UrlState;
   readonly go: Go;
@@ -36,7 +31,7 @@ let left:
   | undefined;
 
 export function TraceTable(props: TraceTableProps) {
-  const { rows, asked, whole, project, zone, address, go, layout, onLayout, sort, onSort, onEnd } = props;
+  const { rows, total, whole, zone, address, go, layout, onLayout, sort, onSort, onEnd } = props;
   const place = printAddress(address);
   const [active, setActive] = useState(() =>
     Math.max(0, left?.place === place ? rows.findIndex(({ trace_id }) => trace_id === left?.traceId) : 0),
@@ -48,16 +43,6 @@ export function TraceTable(props: TraceTableProps) {
   }, []);
   const latest = useRef({ place, traceId: rows[active]?.trace_id });
   latest.current = { place, traceId: rows[active]?.trace_id };
-  const { seen, onSeen } = useSeen(rows);
-  const ids = seen.map(({ call_id }) => call_id);
-  const marks = useOfSeen(project, [asked, ids], (asking) => loadMarks(project, ids, asking));
-  const count = rows.length;
-  const see = useRef<(shown: SeenRows) => void>(() => undefined);
-  see.current = (shown) => {
-    onSeen(shown);
-    if (shown.last >= count - 20) onEnd();
-  };
-  const [onShown] = useState(() => (shown: SeenRows) => see.current(shown));
   const addressOf = ({ trace_id }: TraceRow): UrlState => ({
     ...address,
     view: "trace",
@@ -81,12 +66,11 @@ export function TraceTable(props: TraceTableProps) {
         id="trace"
         role="grid"
         label="Traces"
-        busy={marks.busy}
         class="traces"
-        count={count}
-        {...(props.count !== undefined && { rowCount: Math.max(props.count, count) })}
+        count={rows.length}
+        rowCount={Math.max(total, rows.length)}
         active={active}
-        onSeen={onShown}
+        onSeen={({ last }) => last >= rows.length - 20 && onEnd()}
         onActive={(index) => {
           setActive(index);
           left = { place, traceId: rows[index]?.trace_id, topPx: left?.place === place ? left.topPx : 0 };
@@ -95,19 +79,11 @@ export function TraceTable(props: TraceTableProps) {
           const row = rows[index];
           if (row !== undefined) go(addressOf(row));
         }}
-        header={
-          <TraceHead {...{ layout, onLayout, sort, onSort }} marksFailed={marks.failure !== undefined} />
-        }
+        header={<TraceHead {...{ layout, onLayout, sort, onSort }} />}
         row={(index) => {
           const row = rows[index];
           if (row === undefined) return null;
-          return (
-            <TraceCells
-              {...{ row, zone, layout, whole }}
-              mark={marks.value.get(row.call_id)}
-              href={printAddress(addressOf(row))}
-            />
-          );
+          return <TraceCells {...{ row, zone, layout, whole }} href={printAddress(addressOf(row))} />;
         }}
       />
     </div>

@@ -1,16 +1,18 @@
-import type { ApiRequest } from "../api/client.ts";
-import type { BodyOf } from "../api/routes.ts";
-import { whichOf, type TracesAsked } from "./which-traces.ts";
+import type { BodyOf, Query } from "../api/routes.ts";
+import type { AskedFor } from "../state/query.ts";
+import { allOf, operandOf, wordIn, type Condition } from "../state/search.ts";
+import type { TimeRange } from "../state/time-range.ts";
 
 /** Sort orders of traces over the whole window, as in the URL. */
 export const SORTS = {
   newest: { by: "started_at", direction: "desc" },
   oldest: { by: "started_at", direction: "asc" },
   cost: { by: "total_cost", direction: "desc" },
+  wasted: { by: "wasted_cost", direction: "desc" },
   tokens: { by: "total_tokens", direction: "desc" },
-  latency: { by: "latency_ms", direction: "desc" },
+  latency: { by: "latency", direction: "desc" },
   calls: { by: "calls", direction: "desc" },
-  errors: { by: "errors", direction: "desc" },
+  errors: { by: "failed", direction: "desc" },
 } as const;
 export type Sort = keyof typeof SORTS;
 
@@ -18,17 +20,84 @@ export function sortOf(text: string | undefined): Sort {
   return text !== undefined && Object.hasOwn(SORTS, text) ? (text as Sort) : "newest";
 }
 
-export interface TracesQuestion extends TracesAsked {
+export interface TracesQuestion {
+  readonly project: string;
+  readonly window: TimeRange;
   readonly sort: Sort;
+  readonly query: AskedFor;
 }
 
+type Body = BodyOf<"/traces/query">;
+
 export function tracesQuestion(
-  question: TracesQuestion,
-  more: Partial<Pick<BodyOf<"/trace/query">, "limit" | "page_token" | "include_total">>,
-): ApiRequest<"/trace/query"> {
-  const { by, direction } = SORTS[question.sort];
+  { project, window, sort, query }: TracesQuestion,
+  page: Pick<Body, "limit" | "page_token">,
+): { readonly path: "/traces/query"; readonly body: Body } {
+  const { by, direction } = SORTS[sort];
   return {
-    path: "/trace/query",
-    body: { ...whichOf(question), order_by: by, direction, include_costs: true, ...more },
+    path: "/traces/query",
+    body: {
+      project_id: project,
+      start: new Date(window.fromMs).toISOString(),
+      ...(window.toMs !== undefined && { end: new Date(window.toMs).toISOString() }),
+      ...conditionsOf(query),
+      order_by: by,
+      direction,
+      ...page,
+    },
   };
+}
+
+/** Members of a filter, which selects without reading calls. */
+const FILTERS: Readonly<Record<string, string>> = {
+  user: "svc_user_ids",
+  run: "svc_run_ids",
+  thread: "thread_ids",
+  turn: "turn_ids",
+};
+
+/** Words and conditions are true of one call together; negated ones, the latency and success of the root. */
+export function conditionsOf({ search, operand }: AskedFor): Pick<Body, "filter" | "query" | "any_call"> {
+  if (search === undefined) return operand === undefined ? {} : { any_call: { query: queryOf([operand]) } };
+  const traceIds: string[] = [];
+  const ofCall = search.words.map((word) => wordIn(word, ["inputs", "output"]));
+  const filter: Record<string, readonly string[]> = {};
+  const ofRoot: unknown[] = [];
+  for (const condition of search.conditions) {
+    const { field, value, isNot } = condition;
+    const member = FILTERS[field];
+    if (isNot || field === "latency" || (field === "status" && value === "success"))
+      ofRoot.push(operandInTrace(condition));
+    else if (field === "trace" && value !== null) traceIds.push(value);
+    else if (member !== undefined && value !== null && filter[member] === undefined) filter[member] = [value];
+    else ofCall.push(operandInTrace(condition));
+  }
+  const anyCall = {
+    ...(Object.keys(filter).length > 0 && { filter }),
+    ...(ofCall.length > 0 && { query: queryOf(ofCall) }),
+  };
+  return {
+    ...(traceIds.length > 0 && { filter: { trace_ids: traceIds } }),
+    ...(ofRoot.length > 0 && { query: queryOf(ofRoot) }),
+    ...(Object.keys(anyCall).length > 0 && { any_call: anyCall }),
+  };
+}
+
+function queryOf(operands: readonly unknown[]): Query {
+  return { $expr: allOf(operands) } as Query;
+}
+
+const HAS_NO_END = { $eq: [{ $getField: "ended_at" }, { $literal: null }] };
+const HAS_NO_EXCEPTION = { $eq: [{ $getField: "exception" }, { $literal: null }] };
+const OF_STATUS: Readonly<Record<string, object>> = {
+  failed: { $not: [HAS_NO_EXCEPTION] },
+  running: HAS_NO_END,
+  success: { $and: [HAS_NO_EXCEPTION, { $not: [HAS_NO_END] }] },
+};
+
+function operandInTrace(condition: Condition): unknown {
+  const { field, value, isNot } = condition;
+  const ofStatus = field === "status" ? OF_STATUS[value ?? ""] : undefined;
+  if (ofStatus === undefined) return operandOf(condition);
+  return isNot ? { $not: [ofStatus] } : ofStatus;
 }

@@ -1,61 +1,27 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { postJson } from "../api/client.ts";
-import type { TraceRow } from "../api/routes.ts";
+import type { TraceList } from "../api/routes.ts";
+import type { QueryState } from "../api/use-query.ts";
 import { tracesQuestion, type TracesQuestion } from "./traces-question.ts";
 
 const REFRESH_MS = 5000;
 const MAX_REFRESHED = 100;
 
-interface LiveRows {
-  /** With what running traces have come to since. The order stays as it is. */
-  readonly rows: readonly TraceRow[] | undefined;
-  /** How many came since. */
-  readonly newer: number;
-}
-
-/** Every few seconds: what runs, as it is now, and how many traces are newer than the first row. */
+/** Asks every few seconds for the newest traces, some of which may run, and the total. Undefined: not yet. */
 export function useLive(
   question: TracesQuestion,
-  loaded: readonly TraceRow[] | undefined,
+  { cameMs, isOld }: QueryState<TraceList>,
   isLive: boolean,
-): LiveRows {
-  const [fresh, setFresh] = useState<ReadonlyMap<string, TraceRow>>(new Map());
-  const [newer, setNewer] = useState(0);
-  const latest = useRef({ question, loaded });
-  latest.current = { question, loaded };
-  const first = loaded?.[0]?.trace_id;
-  const count = loaded?.length;
+): TraceList | undefined {
+  const [newest, setNewest] = useState<{ readonly cameMs: number; readonly list: TraceList } | undefined>();
+  const latest = useRef(question);
+  latest.current = question;
   useEffect(() => {
-    setNewer(0);
+    if (!isLive || isOld) return;
     const controller = new AbortController();
-    const { signal } = controller;
-    const running = new Set(
-      latest.current.loaded
-        ?.filter(({ unfinished }) => unfinished > 0)
-        .map(({ trace_id }) => trace_id)
-        .slice(0, MAX_REFRESHED),
-    );
     const look = async (): Promise<void> => {
-      const { question, loaded } = latest.current;
-      if (running.size > 0) {
-        const { body } = tracesQuestion(question, { limit: MAX_REFRESHED, include_total: false });
-        const { any: _any, totals: _totals, query: _query, ...kept } = body;
-        const answer = await postJson(
-          { path: "/trace/query", body: { ...kept, filter: { trace_ids: [...running] } } },
-          { signal },
-        );
-        for (const { trace_id, unfinished } of answer.body.traces)
-          if (unfinished === 0) running.delete(trace_id);
-        setFresh(
-          (known) => new Map([...known, ...answer.body.traces.map((row) => [row.trace_id, row] as const)]),
-        );
-      }
-      if (isLive && question.window.toMs === undefined) {
-        const next = tracesQuestion({ ...question, sort: "newest" }, { limit: 100, include_total: false });
-        const { body } = await postJson(next, { signal });
-        const known = new Set(loaded?.map(({ trace_id }) => trace_id));
-        setNewer(body.traces.filter(({ trace_id }) => !known.has(trace_id)).length);
-      }
+      const asked = tracesQuestion({ ...latest.current, sort: "newest" }, { limit: MAX_REFRESHED });
+      setNewest({ cameMs, list: (await postJson(asked, controller)).body });
     };
     const timer = setInterval(() => {
       // a look that failed is repeated; the rows say when they are from
@@ -65,6 +31,6 @@ export function useLive(
       clearInterval(timer);
       controller.abort();
     };
-  }, [question.project, first, count, isLive]);
-  return { rows: loaded?.map((row) => fresh.get(row.trace_id) ?? row), newer };
+  }, [cameMs, isOld, isLive]);
+  return newest?.cameMs === cameMs ? newest.list : undefined;
 }

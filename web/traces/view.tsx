@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
+import type { TraceList } from "../api/routes.ts";
 import { counted, formatCount } from "../format/figure.ts";
 import { formatInterval } from "../format/instants.ts";
-import { Dollars, listed, FormattedValue } from "../components/figure.tsx";
+import { Cost, FormattedValue } from "../components/figure.tsx";
 import { LoadState } from "../components/notice.tsx";
 import { NothingHere } from "../components/nothing-here.tsx";
 import { SearchBox } from "../components/search-box.tsx";
@@ -15,7 +16,7 @@ import { TraceTable } from "./trace-table.tsx";
 import { sortOf } from "./traces-question.ts";
 import { TracesTools } from "./traces-tools.tsx";
 import { useLive } from "./use-live.ts";
-import { useTraces, type Traces, type TracesTotal } from "./use-traces.ts";
+import { useTraces } from "./use-traces.ts";
 
 interface TracesViewProps {
   readonly address: UrlState;
@@ -31,7 +32,7 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
   const [round, setRound] = useState(0);
   const { window } = useWindow(address, zone, round);
   const text = options["q"] ?? "";
-  const query = useMemo(() => readQuery(text, "traces"), [text]);
+  const query = useMemo(() => readQuery(text), [text]);
   const isReadable = query.faults.length === 0;
   const sort = sortOf(options["sort"]);
   const [layout, setLayout] = useState(keptLayout);
@@ -39,31 +40,33 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
     keepLayout(next);
     setLayout(next);
   };
-  const { operand, search } = query;
-  const question = { project, window, sort, query: { operand, search } };
-  const traces = useTraces(question, isReadable);
-  const { list, totals } = traces;
+  const question = { project, window, sort, query };
+  const list = useTraces(question, isReadable);
   const isLive = options["live"] !== "off";
-  const { rows, newer } = useLive(question, isReadable ? traces.rows : undefined, isLive);
-  const total = isReadable ? traces.total : undefined;
-  const isBusy = list.busy || totals.busy;
-  const isShown = rows !== undefined && !isBusy;
+  const newest = useLive(question, list, isReadable && isLive && window.toMs === undefined);
+  const loaded = isReadable ? list.value : undefined;
+  const rows = useMemo(() => {
+    const fresh = new Map(newest?.traces.map((row) => [row.trace_id, row]));
+    return loaded?.traces.map((row) => fresh.get(row.trace_id) ?? row);
+  }, [loaded, newest]);
+  const newer = (newest?.total.traces ?? 0) - (loaded?.total.traces ?? 0);
+  const isShown = rows !== undefined && !list.busy;
   useEffect(() => {
     if (isShown) onShown();
   }, [isShown, onShown]);
   const refresh = (): void => {
     setRound(round + 1);
-    traces.again();
+    list.refetch();
   };
   const change = (more: Readonly<Record<string, string>>): void => go({ options: { ...options, ...more } });
   return (
-    <main class={`traces-view ${list.isOld ? "old" : ""}`} aria-busy={isReadable && isBusy}>
+    <main class={`traces-view ${list.isOld ? "old" : ""}`} aria-busy={isReadable && list.busy}>
       <h1 class="unseen">Traces</h1>
       <div class="summary">
-        {total === undefined ? (
-          <p class="answer dim">{isReadable && isBusy ? "Adding up what they cost …" : <>&nbsp;</>}</p>
+        {loaded === undefined ? (
+          <p class="answer">&nbsp;</p>
         ) : (
-          <Summary {...{ total, window, zone }} isOld={totals.isOld && list.isOld} />
+          <Summary {...{ window, zone }} total={loaded.total} isOld={list.isOld} />
         )}
         <TracesTools
           {...{ question, layout, isLive, refresh }}
@@ -72,22 +75,21 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
         />
       </div>
       <SearchBox text={text} of="traces" query={query} onText={(q) => change({ q })} />
-      {isReadable && <States {...{ list, totals, rows }} />}
+      {isReadable && <LoadState load={list} />}
       {newer > 0 && (
         <div class="newer" role="status">
           <button onClick={refresh}>{counted(newer, "new trace")} · Show</button>
         </div>
       )}
-      {rows !== undefined && rows.length > 0 && (
+      {loaded !== undefined && rows !== undefined && rows.length > 0 && (
         <TraceTable
           key={project}
-          {...{ rows, project, zone, address, go, layout, sort }}
-          asked={list.answered ?? ""}
-          count={total?.traces}
-          whole={total?.total.total_cost ?? null}
+          {...{ rows, zone, address, go, layout, sort }}
+          total={loaded.total.traces}
+          whole={loaded.total.total_cost}
           onLayout={changeLayout}
           onSort={(sort) => change({ sort })}
-          onEnd={traces.more}
+          onEnd={list.more}
         />
       )}
       {rows?.length === 0 && list.failure === undefined && !list.isOld && (
@@ -100,55 +102,45 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
   );
 }
 
-type StatesProps = Pick<Traces, "list" | "totals" | "rows">;
-
-/** The progress or failure of the rows, or else of what all of them cost. */
-function States({ list, totals, rows }: StatesProps) {
-  if (list.failure !== undefined || rows === undefined || totals.failure === undefined)
-    return <LoadState load={list} />;
-  return (
-    <LoadState
-      load={{ ...totals, value: totals.value ?? rows, cameMs: totals.cameMs || list.cameMs }}
-      shown="What all traces cost is not known."
-    />
-  );
-}
-
 interface SummaryProps {
-  readonly total: TracesTotal;
+  readonly total: TraceList["total"];
   readonly window: TimeRange;
   readonly zone: string;
   /** It is of the question before. */
   readonly isOld: boolean;
 }
 
-function Summary({ total: all, window, zone, isOld }: SummaryProps) {
-  const { total, traces, failed_traces, unfinished_traces } = all;
-  const unpriced = [...new Set((all.unpriced ?? []).map(({ llm }) => llm))];
+function Summary({ total, window, zone, isOld }: SummaryProps) {
+  const { traces, calls, failed, unfinished, total_tokens, total_cost, partial, wasted_cost } = total;
+  const cost = (usd: number | null) => <Cost total={{ total_cost: usd, partial }} />;
   return (
     <p class={isOld ? "answer old" : "answer"}>
-      <span class="sum">
-        <Dollars total={{ usd: total.total_cost ?? null, unpriced }} />
-      </span>
+      <span class="sum">{cost(total_cost)}</span>
       <span>
         in <FormattedValue figure={formatCount(traces)} /> {traces === 1 ? "trace" : "traces"}
       </span>
       <span>
-        <FormattedValue figure={formatCount(total.total_tokens)} /> tokens
+        <FormattedValue figure={formatCount(total_tokens)} /> tokens
       </span>
       <span>
-        <FormattedValue figure={formatCount(total.calls)} /> {total.calls === 1 ? "call" : "calls"}
+        <FormattedValue figure={formatCount(calls)} /> {calls === 1 ? "call" : "calls"}
       </span>
-      {failed_traces > 0 && (
-        <span class="failed" title="Traces in which a call failed">
-          ✕ {formatCount(failed_traces).text} failed
+      {failed > 0 && (
+        <>
+          <span class="failed" title="Calls with an exception">
+            ✕ {formatCount(failed).text} failed
+          </span>
+          <span title="What failed calls and the calls below them used">{cost(wasted_cost)} wasted</span>
+        </>
+      )}
+      {unfinished > 0 && (
+        <span class="live" title="Calls that have not ended">
+          ● {formatCount(unfinished).text} unfinished
         </span>
       )}
-      {unfinished_traces > 0 && <span class="live">● {formatCount(unfinished_traces).text} running</span>}
       <span class="dim">
         {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
       </span>
-      {unpriced.length > 0 && <span class="unpriced">Unpriced: {listed(unpriced)}</span>}
     </p>
   );
 }

@@ -33,7 +33,7 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
   const asLines = options["as"] === "lines";
   const groups = readGroups(options["group"]);
   const text = options["calls"] ?? "";
-  const query = useMemo(() => readQuery(text, "calls"), [text]);
+  const query = useMemo(() => readQuery(text), [text]);
   const interval = intervalOf(options["interval"]);
   const question = { project, window, before, zone, groups, measure, interval, operand: query.operand };
   const isReadable = query.faults.length === 0;
