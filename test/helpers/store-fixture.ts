@@ -186,6 +186,7 @@ export const FIXTURE_QUERIES: readonly FixtureQuery[] = [
     { query: { $expr: { $contains: { input: field("op_name"), substr: literal("chat") } } } },
   ].map((body) => ({ path: "/trace/usage", body })),
   { path: "/calls/usage", body: { call_ids: ["c-1-0"], include_costs: true } },
+  { path: "/traces/query", body: { start: "2026-01-01T00:00:00Z", order_by: "total_cost" } },
   ...[
     {},
     { sort_by: [{ field: "started_at", direction: "desc" }], limit: 20, offset: 3 },

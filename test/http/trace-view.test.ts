@@ -21,6 +21,8 @@ afterAll(async () => {
 });
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/frontends.md"), "utf8");
+const list = page.match(/two requests\n[\s\S]*?(?=\n## )/)![0];
+const listCode = [...list.matchAll(/```js\n([\s\S]*?)```/g)].map((match) => match[1]).join("\n");
 const code = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]).join("\n");
 
 interface Call {
@@ -35,6 +37,31 @@ interface View {
 }
 
 describe("docs/frontends.md", () => {
+  it("lists traces and reads the calls of one, in two requests", async () => {
+    const asked: string[] = [];
+    const ask = (path: string, body: object) => {
+      asked.push(path);
+      return fetch(url + path, {
+        method: "POST",
+        headers: { authorization: authorization(), "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    };
+    const file = join(dir, "list.mjs");
+    writeFileSync(
+      file,
+      `export const list = async (ask, project_id) => { ${listCode} return { total, traces, lines }; };`,
+    );
+    const { list: run } = (await import(pathToFileURL(file).href)) as {
+      list: (...args: unknown[]) => Promise<{ total: object; traces: readonly object[]; lines: string }>;
+    };
+    const { total, traces, lines } = await run(ask, "acme/app");
+    expect(asked).toEqual(["/traces/query", "/trace/calls"]);
+    expect(traces).toMatchObject([{ trace_id: "trace-1", root: { id: "trace-1-agent" } }]);
+    expect(total).toMatchObject({ traces: 1, partial: false });
+    expect(lines).toContain("trace-1-agent");
+  });
+
   it("builds a trace's tree with all costs, from two requests", async () => {
     let requests = 0;
     const ask = (path: string, body: object) => {
