@@ -42,45 +42,33 @@ interface Entry {
 /** Builds the table for summed records. `undefined` if it is too large, or a price exceeds 64 bits. */
 export function priceTable(
   all: readonly Sums[],
-  {
-    intervalStartsUs,
-    prices,
-  }: { readonly intervalStartsUs: readonly number[]; readonly prices: PriceBreakpoints },
+  { intervalStartsUs, prices }: Pick<Axes, "intervalStartsUs" | "prices">,
   book: PriceBook,
 ): PriceTable | undefined {
   const tiers = prices.inputs.length + 1;
-  const indexOf = new Map<string, number>();
-  const entries = new Map<number, Entry>();
-  const keys: PriceKey[] = [];
+  const keys = new Map<string, { readonly index: number; readonly key: PriceKey }>();
+  const entries: (Entry | undefined)[] = [];
   let bound = 0;
   for (const { sums } of all) {
     for (const sum of sums) {
-      const { priceKey, priceTier, atUs } = sum;
-      const known = indexOf.get(priceKey);
-      const index = known ?? keys.length;
-      if (known === undefined && priceKey !== "") {
-        indexOf.set(priceKey, index);
-        keys.push(parsePriceKey(priceKey));
-      }
-      if (priceKey === "") continue;
+      const { priceKey: text, priceTier, atUs } = sum;
+      if (text === "") continue;
+      const { index, key } = keys.get(text) ?? { index: keys.size, key: parsePriceKey(text) };
+      keys.set(text, { index, key });
       const at = (index * intervalStartsUs.length + intervalStartsUs.indexOf(atUs)) * tiers + priceTier;
-      const entry =
-        entries.get(at) ??
-        entryOf(keys[index]!, { book, atUs, input: prices.inputs[priceTier] ?? prices.maxInput });
+      if (at >= MAX_ENTRIES) return undefined;
+      const input = prices.inputs[priceTier] ?? prices.maxInput;
+      const entry = (entries[at] ??= entryOf(key, { book, atUs, input }));
+      if (entry.prices.some((price) => Math.abs(price) * PER_PICODOLLAR > MAX_INT64)) return undefined;
       bound += costBound(entry, sum);
-      if (entries.has(at)) continue;
-      if (entries.size === MAX_ENTRIES) return undefined;
-      entries.set(at, entry);
     }
   }
-  const size = keys.length * intervalStartsUs.length * tiers;
-  if (size > MAX_ENTRIES) return undefined;
-  const list = Array.from({ length: size }, (_, at) => entries.get(at));
-  const largest = Math.max(0, ...list.flatMap((entry) => entry?.prices ?? []).map(Math.abs));
-  if (largest * PER_PICODOLLAR > MAX_INT64) return undefined;
-  const isWhole = list.every((entry) => entry?.prices.every((price) => Number.isInteger(price)) ?? true);
-  const isShort = isWhole && bound < MAX_SUM;
-  return printed(list, { keys, texts: [...indexOf.keys()], intervalStartsUs, prices, isShort });
+  const isWhole = entries.every((entry) => entry?.prices.every((price) => Number.isInteger(price)) ?? true);
+  const axes = { intervalStartsUs, prices, texts: [...keys.keys()] };
+  return {
+    keys: Array.from(keys.values(), ({ key }) => key),
+    ...printed(Array.from(entries), axes, isWhole && bound < MAX_SUM),
+  };
 }
 
 /** Columns of the quantities; those of units follow. */
@@ -145,57 +133,56 @@ function amountOf(cost: AggregateCost): number {
   );
 }
 
+/** What the entries are indexed by, in this order; then by input tier. */
+interface Axes {
+  readonly texts: readonly string[];
+  readonly intervalStartsUs: readonly number[];
+  readonly prices: PriceBreakpoints;
+}
+
+/** `isShort`: amounts are whole picodollars whose sum has 64 bits. */
 function printed(
   entries: readonly (Entry | undefined)[],
-  {
-    keys,
-    texts,
-    intervalStartsUs,
-    prices,
-    isShort,
-  }: {
-    readonly keys: readonly PriceKey[];
-    readonly texts: readonly string[];
-    readonly intervalStartsUs: readonly number[];
-    readonly prices: PriceBreakpoints;
-    readonly isShort: boolean;
-  },
-): PriceTable {
+  { texts, intervalStartsUs, prices }: Axes,
+  isShort: boolean,
+): Omit<PriceTable, "keys"> {
   const keyIndex =
     texts.length === 0
       ? sql`toUInt32(0)`
       : sql`transform(price_key, ${param("Array(String)", texts)}, ${numbered(texts.length)}, toUInt32(0))`;
+  const starts = param("Array(Int64)", intervalStartsUs);
   const interval =
     intervalStartsUs.length === 1
       ? sql`0`
-      : sql`(indexOf(${param("Array(Int64)", intervalStartsUs)}, roundDown(started_at_us, ${param("Array(Int64)", intervalStartsUs)})) - 1)`;
-  const count = (number: number): Sql => trusted(String(number));
-  const at = sql`toUInt32(((${keyIndex} - 1) * ${count(intervalStartsUs.length)} + ${interval}) * ${count(prices.inputs.length + 1)} + ${countTiersBelow(prices.inputs)} + 1)`;
+      : sql`(indexOf(${starts}, roundDown(started_at_us, ${starts})) - 1)`;
+  const [intervals, tiers] = [intervalStartsUs.length, prices.inputs.length + 1].map((size) =>
+    trusted(String(size)),
+  );
+  const at = sql`toUInt32(((${keyIndex} - 1) * ${intervals!} + ${interval}) * ${tiers!} + ${countTiersBelow(prices.inputs)} + 1)`;
   const isUsed = sql`(price_key != '')`;
-  const numbers = entries.filter((entry) => entry !== undefined);
+  const known = entries.filter((entry) => entry !== undefined);
   const flag = (of: (entry: Entry) => boolean): Sql => {
-    if (numbers.every(of)) return isUsed;
-    if (!numbers.some(of)) return sql`0`;
+    if (!known.some(of)) return sql`0`;
+    if (known.every(of)) return isUsed;
     const flags = entries.map((entry) => Number(entry !== undefined && of(entry)));
     return sql`(${isUsed} AND arrayElement(${param("Array(UInt64)", flags)}, ${at}) = 1)`;
   };
   const type = trusted(isShort ? "toInt64" : "toInt128");
-  const width = Math.max(0, ...numbers.map((entry) => entry.prices.length));
+  const width = Math.max(0, ...known.map((entry) => entry.prices.length));
   const terms = Array.from({ length: width }, (_, place) => {
     const ofEntries = entries.map((entry) => entry?.prices[place] ?? 0);
     if (ofEntries.every((price) => price === 0)) return [];
     const quantity = QUANTITIES[place] ?? `units[${place - QUANTITIES.length + 1}]`;
-    const texts = ofEntries.map(isShort ? String : inAttodollars);
-    return [sql`${type}(${trusted(quantity)}) * arrayElement(${param("Array(Int64)", texts)}, ${at})`];
+    const amounts = param("Array(Int64)", ofEntries.map(isShort ? String : inAttodollars));
+    return [sql`${type}(${trusted(quantity)}) * arrayElement(${amounts}, ${at})`];
   }).flat();
   return {
-    keys,
     keyIndex,
     cost: terms.length === 0 ? sql`${type}(0)` : sql`if(${isUsed}, ${join(terms, " + ")}, ${type}(0))`,
     costUnit: isShort ? PER_PICODOLLAR : 1,
     isUsed,
     isPriced: flag((entry) => entry.isPriced),
-    isPartial: numbers.length === 0 ? sql`0` : flag((entry) => entry.isPartial),
+    isPartial: flag((entry) => entry.isPartial),
   };
 }
 

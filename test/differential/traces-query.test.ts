@@ -4,13 +4,15 @@ import { forest } from "../models/forests.ts";
 import { expectedTraces, totalOf, type ExpectedTrace } from "../models/trace-list.ts";
 import { type Ask, messagesOf, step, take } from "../models/usage-history.ts";
 import { picodollars, type Total } from "../models/usage-totals.ts";
-import { runs } from "../helpers/runs.ts";
+import { isLong, runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { materializeAll } from "../helpers/materialize.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 /** Histories of a project, each of several steps. */
 const RUNS = runs(3, 40);
+/** Lists requested after each step. */
+const QUESTIONS = isLong ? 3 : 1;
 const seed = chosenSeed();
 
 let test: TestApp;
@@ -226,10 +228,13 @@ describe("POST /traces/query", () => {
             minLength: 2,
             maxLength: 6,
           }),
-          fc.array(fc.tuple(step, fc.array(question, { minLength: 3, maxLength: 3 }), fc.boolean()), {
-            minLength: 2,
-            maxLength: 4,
-          }),
+          fc.array(
+            fc.tuple(step, fc.array(question, { minLength: QUESTIONS, maxLength: QUESTIONS }), fc.boolean()),
+            {
+              minLength: 2,
+              maxLength: 4,
+            },
+          ),
           async (forests, steps) => {
             const project = `acme/list-${projects++}`;
             const batch = forests.flatMap(shifted);

@@ -199,7 +199,7 @@ describe.each(["from calls", "from the usage rollup"])("POST /traces/query, %s",
     const paged: string[] = [];
     let page_token: string | null = null;
     do {
-      const page = await query({ order_by, direction, limit: 1 + (paged.length % 2), page_token });
+      const page = await query({ order_by, direction, limit: 2 + (paged.length % 2), page_token });
       expect(page.total.traces).toBe(5);
       paged.push(...page.traces.map(({ trace_id }: { trace_id: string }) => trace_id));
       page_token = page.next_page_token;
