@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { selectionHash } from "../calls/read/page-token.ts";
 import { readAccess } from "../http/auth/guard.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { abortOnClose } from "../http/when-closed.ts";
@@ -12,7 +13,7 @@ import type { Engine } from "../store/engine.ts";
 import { answerFacets } from "./facets/answer-facets.ts";
 import { tracesFacetsRequest } from "./facets/schema.ts";
 import { answerList } from "./list/answer-list.ts";
-import { digestOf, readPageToken } from "./list/page-token.ts";
+import { readPageToken } from "./list/page-token.ts";
 import { tracesQueryRequest } from "./list/schema.ts";
 import { planTraces } from "./plan/plan-traces.ts";
 import { schemas } from "./route-schemas.ts";
@@ -40,7 +41,7 @@ export async function traceListRoutes(root: FastifyInstance, deps: TraceListDeps
     const { project_id, order_by: order, direction, limit, page_token, ...selection } = request.body;
     const project = request.grant.project(project_id);
     const { start, end, filter, query, any_call } = selection;
-    const digest = digestOf([project_id, start, end, filter, query, any_call, order, direction]);
+    const digest = selectionHash([project_id, start, end, filter, query, any_call, order, direction]);
     const place = page_token == null ? undefined : readPageToken(page_token, digest);
     const window = { ...selection, end: place?.endUs ?? end };
     const plan = planTraces(project, window, { selectionLimits, nowMs: clock.now() });

@@ -133,7 +133,7 @@ function amountOf(cost: AggregateCost): number {
   );
 }
 
-/** What the entries are indexed by, in this order; then by input tier. */
+/** Indexes of the entries: price key, interval, and then input tier. */
 interface Axes {
   readonly texts: readonly string[];
   readonly intervalStartsUs: readonly number[];

@@ -6,7 +6,7 @@ const FIRST_COUNT = 1;
 const CACHE_OUTSIDE_PROMPT = FIRST_COUNT + COUNT_SLOTS;
 const MORE = CACHE_OUTSIDE_PROMPT + 1;
 
-/** Where values are in a row of the column, from 1 as the engine counts. */
+/** Positions of values in a row of the column, from 1 on as in ClickHouse. */
 export const placesInRow = {
   llm: 1,
   totalTokens: FIRST_COUNT + countSlots.totalTokens + 1,

@@ -36,16 +36,20 @@ interface View {
   readonly costOf: (id: string) => { usd: number; complete: boolean };
 }
 
+function post(path: string, body: object): Promise<Response> {
+  return fetch(url + path, {
+    method: "POST",
+    headers: { authorization: authorization(), "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}
+
 describe("docs/frontends.md", () => {
   it("lists traces and reads the calls of one, in two requests", async () => {
     const asked: string[] = [];
     const ask = (path: string, body: object) => {
       asked.push(path);
-      return fetch(url + path, {
-        method: "POST",
-        headers: { authorization: authorization(), "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
+      return post(path, body);
     };
     const file = join(dir, "list.mjs");
     writeFileSync(
@@ -66,11 +70,7 @@ describe("docs/frontends.md", () => {
     let requests = 0;
     const ask = (path: string, body: object) => {
       requests++;
-      return fetch(url + path, {
-        method: "POST",
-        headers: { authorization: authorization(), "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
+      return post(path, body);
     };
     const file = join(dir, "view.mjs");
     writeFileSync(

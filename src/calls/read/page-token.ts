@@ -33,7 +33,7 @@ export function tokenAfter({ startedAtUs, id, traceId }: CallRowKey, { order, se
 
 /** Decodes a token. Throws `validation` for an invalid token or one of another selection. */
 export function readToken(token: string, ofSelection: string): Cursor {
-  const read = fields.safeParse(parsed(token));
+  const read = fields.safeParse(parseToken(token));
   if (!read.success) throw tokenError("Invalid page token");
   const [order, startedAtUs, id, traceId, selection] = read.data;
   if (selection !== ofSelection) throw tokenError("This token belongs to another project, filter or query");
@@ -49,7 +49,8 @@ export function tokenError(msg: string) {
   return invalid([{ loc: ["body", "page_token"], msg, type: "page_token" }]);
 }
 
-function parsed(token: string): unknown {
+/** Parses the JSON of a token; undefined if it is none. */
+export function parseToken(token: string): unknown {
   try {
     return parseJson(Buffer.from(token, "base64url").toString());
   } catch {

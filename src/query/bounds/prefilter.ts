@@ -107,7 +107,7 @@ function needleOfWhole(text: string): string | undefined {
 const ESCAPED = /["\\\u0000-\u001f\u2028\u2029]/;
 /** Text that may overlap a number of a container's text form. The payload may write the number differently. */
 const TOUCHES_NUMBER = /^[-+.\de]+$|\d[,\]}]|[[,:][-\d]/i;
-/** Where to cut a text, so that each piece is within one string, number, boolean or null. */
+/** Positions at which a text is cut, so that each piece is within one string, number, boolean or null. */
 // eslint-disable-next-line no-control-regex -- it searches for control characters
 const ESCAPED_OR_STRUCTURE = /[[\]{},:"\\\u0000-\u001f\u2028\u2029]+/;
 

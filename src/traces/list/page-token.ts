@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
 import { z } from "zod";
-import { invalid } from "../../shared/errors.ts";
-import { parseJson } from "../../shared/json.ts";
+import { parseToken, tokenError } from "../../calls/read/page-token.ts";
 import type { Rank } from "./order.ts";
 
 /** Place in a list: the end of its window, which a request may leave open, and its last trace. */
@@ -11,14 +9,9 @@ export interface PagePlace {
   readonly last: Rank;
 }
 
-const fields = z.tuple([z.string(), z.number(), z.boolean(), z.string().regex(/^-?\d{1,38}$/), z.string()]);
+const fields = z.tuple([z.string(), z.int(), z.boolean(), z.string().regex(/^-?\d{1,38}$/), z.string()]);
 
-/** Hashes a request; equal for equal requests. */
-export function digestOf(request: readonly unknown[]): string {
-  return createHash("sha256").update(JSON.stringify(request)).digest("base64url").slice(0, 16);
-}
-
-/** Prints a page token. `digest`: of the request. */
+/** Prints a page token. `digest`: `selectionHash` of the request. */
 export function pageToken({ endUs, last }: PagePlace, digest: string): string {
   const { isUnknown, value, traceId } = last;
   return Buffer.from(JSON.stringify([digest, endUs, isUnknown, String(value), traceId])).toString(
@@ -28,21 +21,9 @@ export function pageToken({ endUs, last }: PagePlace, digest: string): string {
 
 /** Parses a page token. Errors: validation if it is invalid, or of another request. */
 export function readPageToken(token: string, digest: string): PagePlace {
-  const read = fields.safeParse(parsed(token));
-  if (!read.success) throw refused("This is no page token");
+  const read = fields.safeParse(parseToken(token));
+  if (!read.success) throw tokenError("This is no page token");
   const [written, endUs, isUnknown, value, traceId] = read.data;
-  if (written !== digest) throw refused("Page token of another request");
+  if (written !== digest) throw tokenError("Page token of another request");
   return { endUs, last: { isUnknown, value: BigInt(value), traceId } };
-}
-
-function refused(msg: string) {
-  return invalid([{ loc: ["body", "page_token"], msg, type: "page_token" }]);
-}
-
-function parsed(token: string): unknown {
-  try {
-    return parseJson(Buffer.from(token, "base64url").toString());
-  } catch {
-    return undefined;
-  }
 }

@@ -34,7 +34,7 @@ export interface FindRequest {
   readonly project: Project;
   /** SQL predicate of all calls of the traces; it can be used in PREWHERE. */
   readonly where: readonly Sql[];
-  /** When the traces started; default: any time. */
+  /** Window of the start of the traces; default: any time. */
   readonly started?: TimeWindow;
   /** Maximum number of traces. */
   readonly most: number;
