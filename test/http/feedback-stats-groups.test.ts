@@ -217,17 +217,18 @@ function expected(labels: readonly string[], limit: number): object {
 
 describe("feedback by the calls that it is about", () => {
   it.each([
-    ["an LLM: the one with the most tokens", ["llm"], ["llm"]],
-    ["a provider, over its LLMs", ["provider"], ["provider"]],
-    ["a field of text, null and JSON", [{ $getField: "attributes.tenant" }], ["attributes.tenant"]],
+    ["an LLM: the one with the most tokens", ["llm"], ["llm"], [100, 2]],
+    ["a provider, over its LLMs", ["provider"], ["provider"], [1]],
+    ["a field of text, null and JSON", [{ $getField: "attributes.tenant" }], ["attributes.tenant"], [3]],
     [
       "a number and an operation",
       [{ $getField: "attributes.tier" }, "op_name"],
       ["attributes.tier", "op_name"],
+      [100],
     ],
-    ["an operation and an LLM", ["op_name", "llm"], ["op_name", "llm"]],
-  ])("is grouped by %s", async (_name, group_by, labels) => {
-    for (const limit of [100, 2, 1])
+    ["an operation and an LLM", ["op_name", "llm"], ["op_name", "llm"], [2]],
+  ])("is grouped by %s", async (_name, group_by, labels, limits) => {
+    for (const limit of limits)
       expect((await ask({ group_by, limit })).json()).toMatchObject(expected(labels, limit));
   });
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Project } from "../../src/shared/project.ts";
+import { selectByQueries } from "../helpers/select-by-queries.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
@@ -34,72 +36,87 @@ interface Search {
   readonly exact?: boolean;
 }
 
-async function found(text: string, { field = "output", exact = false }: Search = {}): Promise<string[]> {
-  const $contains = {
-    input: { $getField: field },
-    substr: { $literal: text },
-    case_insensitive: !exact,
-  };
-  const response = await test.post("/trace/usage", { project_id, query: { $expr: { $contains } } });
+function contains(text: string, { field = "output", exact = false }: Search = {}): object {
+  const input = { $getField: field };
+  return { $expr: { $contains: { input, substr: { $literal: text }, case_insensitive: !exact } } };
+}
+
+async function found(text: string, search: Search = {}): Promise<string[]> {
+  const response = await test.post("/trace/usage", { project_id, query: contains(text, search) });
   expect(response.status, response.text).toBe(200);
   return Object.keys((response.json() as { call_usage: object }).call_usage).toSorted();
 }
 
+const exact = { exact: true };
 const path = { field: "output.text" };
 
+/** Texts, and the calls that have them. */
+const searches: Readonly<
+  Record<string, readonly (readonly [text: string, ids: readonly string[], search?: Search])[]>
+> = {
+  "text across characters that JSON escapes": [
+    ...[true, false].flatMap(
+      (isExact) =>
+        [
+          ['said "bring the', ["quoted"], { ...path, exact: isExact }],
+          ['xylophone" and left.\nThen \\', ["quoted"], { ...path, exact: isExact }],
+          ['"', ["quoted"], { ...path, exact: isExact }],
+          ['said "take the', [], { ...path, exact: isExact }],
+        ] as const,
+    ),
+    ['{"text":"Die Stra', ["street"], exact],
+  ],
+  "all letters in any case": [
+    ["STRASSE", ["street"]],
+    ["SSE IST", ["street"]],
+    ["ẞe ist", ["street"]],
+    ["Sisyphos", []],
+    ["σίσυφος PUSHED", ["sigma"]],
+    ["i\u0307STAN", ["dotted"]],
+    ["istan", []],
+  ],
+  "a part of what a single character folds to": [
+    ["A FINAL OFF", ["ligature"]],
+    ["nal of", ["ligature"]],
+    ["INAL O", ["ligature"]],
+    ["fice", ["ligature"]],
+    ["the s", ["ligature"]],
+    ["Tone", ["ligature"]],
+    ["and h", ["ligature"]],
+    ["n and", ["ligature"]],
+    ["Kelvin, SUN", ["ligature"]],
+  ],
+  "letters without case beside others": [
+    ["RABATT 你好世界 xl", ["chinese"]],
+    ["世界 XL — GRÖSSER", ["chinese"]],
+    ["世好", []],
+    ["你好", ["chinese"], exact],
+  ],
+  "the text of numbers, booleans and lists": [
+    ["2.5", ["values"], { field: "output.count" }],
+    ["RU", ["values"], { field: "output.ok" }],
+    ["[1,20,{", ["values"]],
+    ["20,{", ["values"], exact],
+    ["10:30", ["values"]],
+    ["0:3", ["values"], exact],
+  ],
+  "short texts, and the empty one in every call": [
+    ["XL", ["chinese"], exact],
+    ["ö", ["chinese"]],
+    ["", Object.keys(answers).toSorted(), { field: "output.missing" }],
+  ],
+};
+
 describe("a text search by $contains", () => {
-  it("finds text across characters that JSON escapes", async () => {
-    for (const exact of [true, false]) {
-      expect(await found('said "bring the', { ...path, exact })).toEqual(["quoted"]);
-      expect(await found('xylophone" and left.\nThen \\', { ...path, exact })).toEqual(["quoted"]);
-      expect(await found('"', { ...path, exact })).toEqual(["quoted"]);
-      expect(await found('said "take the', { ...path, exact })).toEqual([]);
-    }
-    expect(await found('{"text":"Die Stra', { exact: true })).toEqual(["street"]);
+  it.each(Object.entries(searches))("finds %s", async (_name, some) => {
+    const queries = some.map(([text, , search]) => contains(text, search));
+    const ids = await selectByQueries(test.engine, project_id as Project, queries);
+    expect(some.map(([text], place) => [text, ids[place]])).toEqual(some.map(([text, own]) => [text, own]));
   });
 
-  it("folds the case of all letters", async () => {
-    expect(await found("STRASSE")).toEqual(["street"]);
-    expect(await found("SSE IST")).toEqual(["street"]);
+  it("finds the same in a request", async () => {
     expect(await found("ẞe ist")).toEqual(["street"]);
-    expect(await found("Sisyphos")).toEqual([]);
-    expect(await found("σίσυφος PUSHED")).toEqual(["sigma"]);
-    expect(await found("i\u0307STAN")).toEqual(["dotted"]);
-    expect(await found("istan")).toEqual([]);
-  });
-
-  it("finds a part of what a single character folds to", async () => {
-    expect(await found("A FINAL OFF")).toEqual(["ligature"]);
-    expect(await found("nal of")).toEqual(["ligature"]);
-    expect(await found("INAL O")).toEqual(["ligature"]);
-    expect(await found("fice")).toEqual(["ligature"]);
-    expect(await found("the s")).toEqual(["ligature"]);
-    expect(await found("Tone")).toEqual(["ligature"]);
-    expect(await found("and h")).toEqual(["ligature"]);
-    expect(await found("n and")).toEqual(["ligature"]);
-    expect(await found("Kelvin, SUN")).toEqual(["ligature"]);
-  });
-
-  it("finds letters without case beside others", async () => {
-    expect(await found("RABATT 你好世界 xl")).toEqual(["chinese"]);
-    expect(await found("世界 XL — GRÖSSER")).toEqual(["chinese"]);
-    expect(await found("世好")).toEqual([]);
-    expect(await found("你好", { exact: true })).toEqual(["chinese"]);
-  });
-
-  it("finds the text of numbers, booleans and lists", async () => {
-    expect(await found("2.5", { field: "output.count" })).toEqual(["values"]);
-    expect(await found("RU", { field: "output.ok" })).toEqual(["values"]);
-    expect(await found("[1,20,{")).toEqual(["values"]);
-    expect(await found("20,{", { exact: true })).toEqual(["values"]);
-    expect(await found("10:30")).toEqual(["values"]);
-    expect(await found("0:3", { exact: true })).toEqual(["values"]);
-  });
-
-  it("finds short texts, and the empty one in every call", async () => {
-    expect(await found("XL", { exact: true })).toEqual(["chinese"]);
-    expect(await found("ö")).toEqual(["chinese"]);
-    expect(await found("", { field: "output.missing" })).toEqual(Object.keys(answers).toSorted());
+    expect(await found('xylophone" and left.\nThen \\', path)).toEqual(["quoted"]);
   });
 
   it("searches the last text of a call, whose events are stored apart", async () => {
@@ -114,6 +131,6 @@ describe("a text search by $contains", () => {
     await send("/call/start", { start: { ...start, inputs: { question: "second quagga" } } });
     expect(await found("ZEBRA", { field: "inputs.question" })).toEqual([]);
     expect(await found("quagga", { field: "inputs" })).toEqual(["apart"]);
-    expect(await found("okapi", { exact: true })).toEqual(["apart"]);
+    expect(await found("okapi", exact)).toEqual(["apart"]);
   });
 });
