@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { materializeAll } from "../helpers/materialize.ts";
+import { isLong } from "../helpers/runs.ts";
 import { startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 
 const project_id = "acme/list";
-const DAY = { start: "2026-01-02T00:00:00Z", end: "2026-01-03T00:00:00Z" };
+const DAYS = { start: "2026-01-02T00:00:00Z", end: "2026-01-04T00:00:00Z" };
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 let test: TestApp;
 beforeAll(async () => {
@@ -16,14 +18,14 @@ interface Draft {
   readonly id: string;
   readonly trace: string;
   readonly parent?: string;
-  /** Milliseconds of the day. */
+  /** Milliseconds of the window. */
   readonly at: number;
   readonly tokens?: number;
   readonly more?: object;
 }
 
 function callOf({ id, trace, parent, at, tokens, more = {} }: Draft) {
-  const started = Date.parse(DAY.start) + at;
+  const started = Date.parse(DAYS.start) + at;
   const usage = { "gpt-4o": { requests: 1, prompt_tokens: tokens ?? 0 } };
   return {
     id,
@@ -46,7 +48,7 @@ async function ingest(project: string, drafts: readonly Draft[]): Promise<void> 
 }
 
 const query = async (more: object = {}) => {
-  const answer = await test.post("/traces/query", { project_id, ...DAY, ...more });
+  const answer = await test.post("/traces/query", { project_id, ...DAYS, ...more });
   expect(answer.status, answer.text).toBe(200);
   return answer.json();
 };
@@ -103,41 +105,64 @@ const DRAFTS: readonly Draft[] = [
   { id: "d1", trace: "td", parent: "never-came", at: 4 * HOUR, tokens: 2000 },
   { id: "e", trace: "te", at: 24 * HOUR - 5 },
   { id: "e1", trace: "te", parent: "e", at: 24 * HOUR + 5, tokens: 100 },
-  { id: "outside", trace: "tf", at: 24 * HOUR, tokens: 100 },
-  { id: "f1", trace: "tf", parent: "outside", at: 24 * HOUR - 1, tokens: 100 },
+];
+/** Roots before and after the window of calls in it. */
+const EARLY: readonly Draft[] = [
+  { id: "early", trace: "tf", at: -1, tokens: 100 },
+  { id: "f1", trace: "tf", parent: "early", at: 1, tokens: 100 },
+];
+const LATE: readonly Draft[] = [
+  { id: "late", trace: "uf", at: 2 * DAY, tokens: 100 },
+  { id: "f2", trace: "uf", parent: "late", at: 2 * DAY - 1, tokens: 100 },
 ];
 
-beforeAll(async () => {
-  await ingest(project_id, DRAFTS);
-  for (const [id, payload] of [
-    ["a1", { score: 1 }],
-    ["a2", { score: 0 }],
-    ["a2", { note: "bad" }],
-  ] as const) {
-    const feedback = {
-      project_id,
-      weave_ref: `weave:///${project_id}/call/${id}`,
-      feedback_type: "eval",
-      payload,
-    };
-    expect((await test.post("/feedback/create", feedback)).status).toBe(200);
-  }
+/** The same on the second day: `ta` is `ua`, and `a1` is `a1-2`. */
+const nextDay = ({ id, trace, parent, at, ...more }: Draft): Draft => ({
+  ...more,
+  id: `${id}-2`,
+  trace: trace.replace("t", "u"),
+  ...(parent !== undefined && { parent: `${parent}-2` }),
+  at: at + DAY,
 });
 
-describe.each(["from calls", "from the usage rollup"])("POST /traces/query, %s", (source) => {
-  beforeAll(async () => {
-    if (source === "from the usage rollup") expect(await materializeAll(test.engine)).toBeGreaterThan(0);
-  });
+const FEEDBACK = [
+  ["a1", { score: 1 }],
+  ["a2", { score: 0 }],
+  ["a2", { note: "bad" }],
+] as const;
 
+beforeAll(async () => {
+  await Promise.all([ingest(project_id, [...DRAFTS, ...EARLY]), storePages(), storePriced(), storeDeleted()]);
+  expect(await materializeAll(test.engine)).toBeGreaterThan(0);
+  await ingest(project_id, [...DRAFTS.map(nextDay), ...LATE]);
+  const batch = FEEDBACK.flatMap(([id, payload]) =>
+    [id, `${id}-2`].map((about) => ({
+      project_id,
+      weave_ref: `weave:///${project_id}/call/${about}`,
+      feedback_type: "eval",
+      payload,
+    })),
+  );
+  expect((await test.post("/feedback/batch/create", { batch })).json().rejected).toEqual([]);
+});
+
+/** The letters of traces with equal values. */
+type Sorting = readonly [order_by: string, direction: string, equal: readonly string[]];
+type Finding = readonly [request: object, traces: readonly string[]];
+
+/** Cases for a long run alone. */
+const inLong = <Case>(cases: readonly Case[]): readonly Case[] => (isLong ? cases : []);
+
+/** Ids of the traces of both days; the letters are the second of each id. */
+const ofBothDays = (letters: string, days = ["t", "u"]): string[] =>
+  days.flatMap((day) => [...letters].map((letter) => day + letter));
+const newestFirst = (letters: string): string[] => ofBothDays(letters, ["u", "t"]);
+
+// the first day is in the usage rollup, the second is not
+describe("POST /traces/query", () => {
   it("lists the traces whose root started in the window, newest first, and sums all of them", async () => {
     const answer = await query();
-    expect(answer.traces.map(({ trace_id }: { trace_id: string }) => trace_id)).toEqual([
-      "te",
-      "td",
-      "tc",
-      "tb",
-      "ta",
-    ]);
+    expect(answer.traces.map(({ trace_id }: { trace_id: string }) => trace_id)).toEqual(newestFirst("edcba"));
     expect(answer.traces.at(-1)).toEqual({
       trace_id: "ta",
       root: {
@@ -163,8 +188,9 @@ describe.each(["from calls", "from the usage rollup"])("POST /traces/query, %s",
       latency_ms: 500,
       feedback: [{ feedback_type: "eval", count: 3, avg: 0.5 }],
     });
-    expect(answer.traces[1]).toMatchObject({ root: null, calls: 1, latency_ms: null, total_cost: 0.005 });
-    expect(answer.traces[2]).toMatchObject({
+    const { traces } = answer;
+    expect(traces[6]).toMatchObject({ root: null, calls: 1, latency_ms: null, total_cost: 0.005 });
+    expect(traces[7]).toMatchObject({
       root: { ended_at: null, input_preview: null },
       latency_ms: null,
       unfinished: 1,
@@ -172,62 +198,74 @@ describe.each(["from calls", "from the usage rollup"])("POST /traces/query, %s",
       partial: true,
       wasted_cost: 0,
     });
+    const withoutTime = ({ trace_id: _id, root, ...figures }: { trace_id: string; root: object | null }) => ({
+      ...figures,
+      root: root && { ...root, id: "", started_at: "", ended_at: "" },
+    });
+    expect(traces.slice(0, 5).map(withoutTime)).toEqual(traces.slice(5).map(withoutTime));
     expect(answer.total).toEqual({
-      traces: 5,
-      calls: 9,
-      failed: 1,
-      unfinished: 1,
-      total_tokens: 7807,
-      total_cost: 0.0195,
+      traces: 10,
+      calls: 18,
+      failed: 2,
+      unfinished: 2,
+      total_tokens: 15_614,
+      total_cost: 0.039,
       partial: true,
-      wasted_cost: 0.00175,
+      wasted_cost: 0.0035,
     });
     expect(answer.next_page_token).toBeNull();
   });
 
-  it.each([
-    ["total_cost", "desc", ["tb", "td", "ta", "te", "tc"]],
-    ["total_cost", "asc", ["te", "ta", "td", "tb", "tc"]],
-    ["total_tokens", "desc", ["tb", "td", "ta", "te", "tc"]],
-    ["calls", "desc", ["ta", "te", "tb", "tc", "td"]],
-    ["failed", "desc", ["ta", "tb", "tc", "td", "te"]],
-    ["wasted_cost", "desc", ["ta", "tb", "tc", "td", "te"]],
-    ["latency", "desc", ["ta", "tb", "te", "tc", "td"]],
-    ["started_at", "asc", ["ta", "tb", "tc", "td", "te"]],
-  ])("sorts by %s, %s, and in the same order in pages of any size", async (order_by, direction, expected) => {
-    expect(await idsOf({ order_by, direction })).toEqual(expected);
+  it.each<Sorting>([
+    ["total_cost", "desc", ["b", "d", "a", "e", "c"]],
+    ["latency", "desc", ["abe", "cd"]],
+    ...inLong<Sorting>([
+      ["total_cost", "asc", ["e", "a", "d", "b", "c"]],
+      ["total_tokens", "desc", ["b", "d", "a", "e", "c"]],
+      ["calls", "desc", ["a", "e", "bcd"]],
+      ["failed", "desc", ["a", "bcde"]],
+      ["wasted_cost", "desc", ["a", "bcde"]],
+    ]),
+  ])("sorts by %s, %s, in pages of any size", async (order_by, direction, equal) => {
     const paged: string[] = [];
     let page_token: string | null = null;
     do {
-      const page = await query({ order_by, direction, limit: 2 + (paged.length % 2), page_token });
-      expect(page.total.traces).toBe(5);
+      const page = await query({ order_by, direction, limit: 5 + paged.length, page_token });
+      expect(page.total.traces).toBe(10);
       paged.push(...page.traces.map(({ trace_id }: { trace_id: string }) => trace_id));
       page_token = page.next_page_token;
     } while (page_token !== null);
-    expect(paged).toEqual(expected);
+    expect(paged).toEqual(equal.flatMap((letters) => ofBothDays(letters)));
   });
 
-  it.each([
-    [{ any_call: { query: equals("exception", "boom") } }, ["ta"]],
+  it.each<Finding>([
     [{ any_call: { query: equals("exception", "boom"), filter: { svc_user_ids: ["ann"] } } }, []],
-    [{ any_call: { filter: { svc_user_ids: ["bob"] } } }, ["ta"]],
-    [{ any_call: { filter: { op_names: ["ask"] } } }, ["te", "td", "ta"]],
-    [{ any_call: { filter: { call_ids: ["e1"] } } }, ["te"]],
-    [{ any_call: { query: contains("inputs", "parcel") } }, ["ta"]],
-    [{ any_call: { query: contains("output", "CAFÉ") } }, ["tb"]],
-    [{ any_call: { query: contains("output", "no such text") } }, []],
-    [{ any_call: {} }, ["te", "td", "tc", "tb", "ta"]],
-    [{ filter: {} }, ["te", "td", "tc", "tb", "ta"]],
-    [{ filter: { trace_roots_only: true } }, ["te", "tc", "tb", "ta"]],
-    [{ filter: { op_names: ["ask"] } }, []],
-    [{ filter: { op_names: ["answer"] } }, ["te", "tc", "tb", "ta"]],
-    [{ filter: { svc_user_ids: ["bob"] } }, []],
-    [{ filter: { trace_ids: ["ta", "tf"] } }, ["ta"]],
-    [{ filter: { trace_ids: ["ta", "tf"] }, start: "1970-01-01T00:00:00Z", end: null }, ["tf", "ta"]],
-    [{ query: contains("inputs.messages", "Parcel") }, ["ta"]],
-    [{ query: equals("attributes.version", "1.4"), any_call: { filter: { op_names: ["answer"] } } }, ["tc"]],
-    [{ query: equals("summary.weave.status", "running") }, ["tc"]],
-    [{ query: equals("parent_id", null) }, ["te", "tc", "tb", "ta"]],
+    [{ any_call: { filter: { op_names: ["ask"] } } }, newestFirst("eda")],
+    [{ any_call: { query: contains("inputs", "parcel") } }, newestFirst("a")],
+    [{ filter: { op_names: ["answer"] } }, newestFirst("ecba")],
+    [
+      { filter: { trace_ids: ["ta", "tf", "uf"] }, start: "1970-01-01T00:00:00Z", end: null },
+      ["uf", "ta", "tf"],
+    ],
+    [
+      { query: equals("attributes.version", "1.4"), any_call: { filter: { op_names: ["answer"] } } },
+      newestFirst("c"),
+    ],
+    ...inLong<Finding>([
+      [{ any_call: { query: equals("exception", "boom") } }, newestFirst("a")],
+      [{ any_call: { filter: { svc_user_ids: ["bob"] } } }, newestFirst("a")],
+      [{ any_call: { filter: { call_ids: ["e1", "e1-2"] } } }, newestFirst("e")],
+      [{ any_call: { query: contains("output", "CAFÉ") } }, newestFirst("b")],
+      [{ any_call: { query: contains("output", "no such text") } }, []],
+      [{ any_call: {}, filter: {} }, newestFirst("edcba")],
+      [{ filter: { trace_roots_only: true } }, newestFirst("ecba")],
+      [{ filter: { op_names: ["ask"] } }, []],
+      [{ filter: { svc_user_ids: ["bob"] } }, []],
+      [{ filter: { trace_ids: ["ta", "tf", "ua", "uf"] } }, newestFirst("a")],
+      [{ query: contains("inputs.messages", "Parcel") }, newestFirst("a")],
+      [{ query: equals("summary.weave.status", "running") }, newestFirst("c")],
+      [{ query: equals("parent_id", null) }, newestFirst("ecba")],
+    ]),
   ])("finds %j", async (more, expected) => {
     const found = await query(more);
     expect(found.traces.map(({ trace_id }: { trace_id: string }) => trace_id)).toEqual(expected);
@@ -238,7 +276,7 @@ describe.each(["from calls", "from the usage rollup"])("POST /traces/query, %s",
 
   it("counts values of fields, each without its own condition", async () => {
     const facetsOf = async (more: object) => {
-      const answer = await test.post("/traces/facets", { project_id, ...DAY, ...more });
+      const answer = await test.post("/traces/facets", { project_id, ...DAYS, ...more });
       expect(answer.status, answer.text).toBe(200);
       return answer.json().facets;
     };
@@ -248,22 +286,20 @@ describe.each(["from calls", "from the usage rollup"])("POST /traces/query, %s",
       total_cost,
       partial,
     });
-    const fields = ["status", "op_name", "llm", "provider", "svc_user_id", "thread_id", "feedback"];
+    const fields = ["status", "llm", "provider", "svc_user_id", "feedback"];
     expect(await facetsOf({ fields: [...fields, { $getField: "attributes.version" }] })).toEqual([
       {
         field: "status",
-        values: [value("success", 3, 0.0145), value(null, 1, 0.005), value("running", 1, null, true)],
+        values: [value("success", 6, 0.029), value(null, 2, 0.01), value("running", 2, null, true)],
         other: 0,
       },
-      { field: "op_name", values: [value("answer", 4, 0.0145, true), value(null, 1, 0.005)], other: 0 },
-      { field: "llm", values: [value("gpt-4o", 4, 0.0195), value("no-such-model", 1, null, true)], other: 0 },
-      { field: "provider", values: [value("openai", 4, 0.0195), value(null, 1, null, true)], other: 0 },
-      { field: "svc_user_id", values: [value(null, 4, 0.01525, true), value("ann", 1, 0.00425)], other: 0 },
-      { field: "thread_id", values: [value(null, 4, 0.01525, true), value("th", 1, 0.00425)], other: 0 },
-      { field: "feedback", values: [value(null, 4, 0.01525, true), value("eval", 1, 0.00425)], other: 0 },
+      { field: "llm", values: [value("gpt-4o", 8, 0.039), value("no-such-model", 2, null, true)], other: 0 },
+      { field: "provider", values: [value("openai", 8, 0.039), value(null, 2, null, true)], other: 0 },
+      { field: "svc_user_id", values: [value(null, 8, 0.0305, true), value("ann", 2, 0.0085)], other: 0 },
+      { field: "feedback", values: [value(null, 8, 0.0305, true), value("eval", 2, 0.0085)], other: 0 },
       {
         field: "attributes.version",
-        values: [value(null, 4, 0.0195), value("1.4", 1, null, true)],
+        values: [value(null, 8, 0.039), value("1.4", 2, null, true)],
         other: 0,
       },
     ]);
@@ -275,7 +311,7 @@ describe.each(["from calls", "from the usage rollup"])("POST /traces/query, %s",
     });
     expect(own).toEqual([
       { field: "svc_user_id", values: [], other: 0 },
-      { field: "thread_id", values: [value("th", 1, 0.00425)], other: 0 },
+      { field: "thread_id", values: [value("th", 2, 0.0085)], other: 0 },
     ]);
   });
 });
@@ -313,141 +349,83 @@ describe("/traces", () => {
     ],
     ["/traces/facets", { fields: [] }, ["body", "fields"], ""],
   ])("%s rejects %j with the place", async (url, more, loc, message) => {
-    const answer = await test.post(url, { project_id, ...DAY, ...more });
+    const answer = await test.post(url, { project_id, ...DAYS, ...more });
     expect(answer.status, answer.text).toBe(422);
     expect(answer.json().detail[0].loc).toEqual(loc);
     expect(answer.json().detail[0].msg).toContain(message);
   });
 
   it("rejects a page token of another question", async () => {
-    const { next_page_token: page_token } = await query({ limit: 1, order_by: "total_cost" });
-    expect(page_token).toEqual(expect.any(String));
     for (const more of [{ order_by: "calls" }, { direction: "asc" }, { start: "2026-01-01T00:00:00Z" }]) {
-      const answer = await test.post("/traces/query", {
-        project_id,
-        ...DAY,
-        limit: 1,
-        order_by: "total_cost",
-        page_token,
-        ...more,
-      });
+      const answer = await test.post("/traces/query", { ...PAGES, ...more, page_token: pageToken });
       expect(answer.status).toBe(422);
       expect(answer.text).toContain("another request");
     }
   });
 
+  it("rejects a page token with another end or rank, and takes the outermost ones", async () => {
+    const fields = JSON.parse(Buffer.from(pageToken, "base64url").toString()) as unknown[];
+    const ask = (changed: readonly unknown[]) => {
+      const page_token = Buffer.from(JSON.stringify(changed)).toString("base64url");
+      return test.post("/traces/query", { ...PAGES, page_token });
+    };
+    const [END, RANK] = [1, 3];
+    for (const [place, values] of [
+      [END, [1.5, 1e300, 2 ** 53, "1", null]],
+      [RANK, ["1.5", "1e3", "", "9".repeat(39), 1, null]],
+    ] as const)
+      for (const value of values) {
+        const { status, text } = await ask(fields.with(place, value));
+        expect([value, status, text]).toEqual([value, 422, expect.stringContaining('["body","page_token"]')]);
+      }
+    const early = await ask(fields.with(END, Number.MIN_SAFE_INTEGER));
+    expect([early.status, early.json().detail[0].loc]).toEqual([422, ["body", "end"]]);
+    const outermost = fields.with(END, Number.MAX_SAFE_INTEGER).with(RANK, `-${"9".repeat(38)}`);
+    expect((await ask(outermost)).json()).toMatchObject({ total: { traces: 5 } });
+  });
+
   it("keeps the place of a page while traces come in, also after a restart", async () => {
-    const project = "acme/list-pages";
-    const open = { project_id: project, start: DAY.start, end: null, limit: 2 };
-    const tokens = [5000, 4000, 3000, 2000, 1000];
-    await ingest(
-      project,
-      tokens.map((count, number) => ({
-        id: `t${number}`,
-        trace: `t${number}`,
-        at: number * HOUR,
-        tokens: count,
-      })),
-    );
-    const first = await query({ ...open, order_by: "total_cost" });
-    await ingest(project, [{ id: "new", trace: "new", at: 0, tokens: 9000 }]);
-    await materializeAll(test.engine);
-    const again = { ...open, order_by: "total_cost", page_token: first.next_page_token };
-    expect(await idsOf(again)).toEqual(["t2", "t3"]);
+    await ingest(PAGES.project_id, [{ id: "new", trace: "new", at: 0, tokens: 9000 }]);
     const restarted = await startAppOn(test.engine);
-    try {
-      const answer = await restarted.post("/traces/query", again);
-      expect(answer.json().traces.map(({ trace_id }: { trace_id: string }) => trace_id)).toEqual([
-        "t2",
-        "t3",
-      ]);
-    } finally {
-      await restarted.close();
-    }
+    const answer = await restarted.post("/traces/query", { ...PAGES, page_token: pageToken });
+    await restarted.close();
+    expect(answer.json().traces.map(({ trace_id }: { trace_id: string }) => trace_id)).toEqual(["t2", "t3"]);
   });
 
   it("prices usage as /usage/stats does: fractions of a picodollar, changes of prices, input tiers, units", async () => {
-    const project = "acme/list-prices";
-    const price = (effective_date: string, prompt_token_cost: number) => ({
-      project_id: project,
-      costs: { fine: { prompt_token_cost, completion_token_cost: 1e-6, effective_date } },
+    const list = await query(PRICED);
+    expect(list).toEqual({ ...pricedFromCalls, next_page_token: null });
+    const stats = await test.post("/usage/stats", {
+      project_id: PRICED.project_id,
+      ...DAYS,
+      group_by: ["trace_id"],
+      include_costs: true,
     });
-    for (const [from, cost] of [
-      ["2026-01-01T00:00:00Z", 1.23456e-13],
-      ["2026-01-02T02:20:00Z", 3e-6],
-      ["2026-01-02T05:00:00Z", 7e-9],
-    ] as const)
-      expect((await test.post("/cost/create", price(from, cost))).status).toBe(200);
-    const usages = [
-      { fine: { requests: 1, prompt_tokens: 1_000_003, completion_tokens: 7 } },
-      { "gemini-2.5-pro": { requests: 1, prompt_tokens: 250_000, completion_tokens: 10 } },
-      { "gemini-2.5-pro": { requests: 1, prompt_tokens: 150_000, completion_tokens: 10 } },
-      { "gpt-4o": { requests: 2, prompt_tokens: 10, server_tool_use: { web_search_requests: 3 } } },
-      { nobody: { requests: 1, prompt_tokens: 10 }, "gpt-4o-mini": { requests: 1, completion_tokens: 10 } },
-      {
-        "claude-sonnet-4-5": {
-          requests: 1,
-          prompt_tokens: 5,
-          cache_creation_input_tokens: 9_000,
-          cache_read_input_tokens: 77,
-        },
-      },
-    ];
-    await ingest(
-      project,
-      Array.from({ length: 18 }, (_, number) => ({
-        id: `c${number}`,
-        trace: `t${number % 7}`,
-        ...(number >= 7 && { parent: `c${number % 7}` }),
-        at: number * HOUR * 0.4,
-        more: { summary: { usage: usages[number % 6] }, exception: number % 5 === 0 ? "boom" : null },
-      })),
-    );
-    const figuresOf = async () => {
-      const window = { project_id: project, ...DAY };
-      const stats = await test.post("/usage/stats", {
-        ...window,
-        group_by: ["trace_id"],
-        include_costs: true,
-      });
-      const { total, groups } = stats.json();
-      const list = await query({ ...window, order_by: "total_cost" });
-      const costs = groups.map((group: { key: { trace_id: string }; total: { total_cost: number } }) => [
-        group.key.trace_id,
-        group.total.total_cost,
-      ]);
-      const listed = list.traces.map((trace: { trace_id: string; total_cost: number }) => [
-        trace.trace_id,
-        trace.total_cost,
-      ]);
-      expect(listed).toEqual(costs);
-      expect(list.total.total_cost).toBeCloseTo(total.total_cost, 12);
-      return list;
-    };
-    const ofCalls = await figuresOf();
-    expect(await materializeAll(test.engine)).toBeGreaterThan(0);
-    expect(await figuresOf()).toEqual({ ...ofCalls, next_page_token: null });
+    const { total, groups } = stats.json();
+    const costs = groups.map((group: { key: { trace_id: string }; total: { total_cost: number } }) => [
+      group.key.trace_id,
+      group.total.total_cost,
+    ]);
+    const listed = list.traces.map((trace: { trace_id: string; total_cost: number }) => [
+      trace.trace_id,
+      trace.total_cost,
+    ]);
+    expect(listed).toEqual(costs);
+    expect(list.total.total_cost).toBeCloseTo(total.total_cost, 12);
   });
 
   it("omits deleted calls and traces, and goes on without a deleted root", async () => {
-    const project = "acme/list-deleted";
-    await ingest(project, [
-      { id: "a", trace: "ta", at: HOUR, more: { inputs: { text: "parcel" } } },
-      { id: "b", trace: "tb", at: HOUR },
-      { id: "b1", trace: "tb", parent: "b", at: HOUR, tokens: 100, more: { inputs: { text: "parcel" } } },
-    ]);
+    const ofDeleted = { project_id: DELETED, direction: "asc" };
+    const remove = (...call_ids: string[]) => test.post("/calls/delete", { project_id: DELETED, call_ids });
     const any_call = { query: contains("inputs", "parcel") };
-    const found = (): Promise<string[]> => idsOf({ project_id: project, any_call, direction: "asc" });
-    expect(await found()).toEqual(["ta", "tb"]);
-    await materializeAll(test.engine);
-    await test.post("/calls/delete", { project_id: project, call_ids: ["a"] });
-    expect(await found()).toEqual(["tb"]);
-    await test.post("/calls/delete", { project_id: project, call_ids: ["b"] });
-    // the calls below it are deleted too; a late one is not
-    expect(await found()).toEqual([]);
-    await ingest(project, [{ id: "b2", trace: "tb", parent: "b", at: HOUR, tokens: 100 }]);
-    expect((await query({ project_id: project })).traces).toMatchObject([
+    await remove("a");
+    expect(await idsOf({ ...ofDeleted, any_call })).toEqual(["tb", "tc"]);
+    await remove("b");
+    await ingest(DELETED, [{ id: "b2", trace: "tb", parent: "b", at: HOUR, tokens: 100 }]);
+    // the calls below a deleted one are deleted too; a late one is not
+    expect((await query(ofDeleted)).traces).toMatchObject([
       { trace_id: "tb", root: null, calls: 1, total_tokens: 100 },
+      { trace_id: "tc", calls: 1 },
     ]);
   });
 
@@ -457,3 +435,77 @@ describe("/traces", () => {
     expect(answer.status).toBe(200);
   });
 });
+
+const PAGES = {
+  project_id: "acme/list-pages",
+  start: DAYS.start,
+  end: null,
+  limit: 2,
+  order_by: "total_cost",
+};
+let pageToken: string;
+
+/** Five traces, and the token of their first page, when they are not in the usage rollup yet. */
+async function storePages(): Promise<void> {
+  const drafts = [5000, 4000, 3000, 2000, 1000].map((tokens, number) => {
+    const id = `t${number}`;
+    return { id, trace: id, at: number * HOUR, tokens };
+  });
+  await ingest(PAGES.project_id, drafts);
+  pageToken = (await query(PAGES)).next_page_token;
+  expect(pageToken).toEqual(expect.any(String));
+}
+
+const PRICED = { project_id: "acme/list-prices", order_by: "total_cost" };
+let pricedFromCalls: object;
+
+/** Traces with usage of many kinds, and their list when they are not in the usage rollup yet. */
+async function storePriced(): Promise<void> {
+  for (const [effective_date, prompt_token_cost] of [
+    ["2026-01-01T00:00:00Z", 1.23456e-13],
+    ["2026-01-02T02:20:00Z", 3e-6],
+    ["2026-01-02T05:00:00Z", 7e-9],
+  ] as const) {
+    const costs = { fine: { prompt_token_cost, completion_token_cost: 1e-6, effective_date } };
+    const created = await test.post("/cost/create", { project_id: PRICED.project_id, costs });
+    expect(created.status, created.text).toBe(200);
+  }
+  const usages = [
+    { fine: { requests: 1, prompt_tokens: 1_000_003, completion_tokens: 7 } },
+    { "gemini-2.5-pro": { requests: 1, prompt_tokens: 250_000, completion_tokens: 10 } },
+    { "gemini-2.5-pro": { requests: 1, prompt_tokens: 150_000, completion_tokens: 10 } },
+    { "gpt-4o": { requests: 2, prompt_tokens: 10, server_tool_use: { web_search_requests: 3 } } },
+    { nobody: { requests: 1, prompt_tokens: 10 }, "gpt-4o-mini": { requests: 1, completion_tokens: 10 } },
+    {
+      "claude-sonnet-4-5": {
+        requests: 1,
+        prompt_tokens: 5,
+        cache_creation_input_tokens: 9_000,
+        cache_read_input_tokens: 77,
+      },
+    },
+  ];
+  await ingest(
+    PRICED.project_id,
+    Array.from({ length: 18 }, (_, number) => ({
+      id: `c${number}`,
+      trace: `t${number % 7}`,
+      ...(number >= 7 && { parent: `c${number % 7}` }),
+      at: number * HOUR * 0.4,
+      more: { summary: { usage: usages[number % 6] }, exception: number % 5 === 0 ? "boom" : null },
+    })),
+  );
+  pricedFromCalls = await query(PRICED);
+}
+
+const DELETED = "acme/list-deleted";
+
+async function storeDeleted(): Promise<void> {
+  const more = { inputs: { text: "parcel" } };
+  await ingest(DELETED, [
+    { id: "a", trace: "ta", at: HOUR, more },
+    { id: "b", trace: "tb", at: HOUR },
+    { id: "b1", trace: "tb", parent: "b", at: HOUR, tokens: 100, more },
+    { id: "c", trace: "tc", at: HOUR, more },
+  ]);
+}
