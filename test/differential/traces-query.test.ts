@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { forest } from "../models/forests.ts";
-import { expectedTraces, totalOf, type ExpectedTrace } from "../models/trace-list.ts";
+import { costOf, expectedTraces, totalOf, type ExpectedTrace } from "../models/trace-list.ts";
 import { type Ask, messagesOf, step, take } from "../models/usage-history.ts";
 import { picodollars, type Total } from "../models/usage-totals.ts";
 import { isLong, runs } from "../helpers/runs.ts";
@@ -10,9 +10,11 @@ import { materializeAll } from "../helpers/materialize.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 /** Histories of a project, each of several steps. */
-const RUNS = runs(3, 40);
+const RUNS = runs(1, 30);
 /** Lists requested after each step. */
 const QUESTIONS = isLong ? 3 : 1;
+/** Sizes of pages, in turn. */
+const LIMITS = isLong ? [[1], [7], [500], [2, 3]] : [[2, 3]];
 const seed = chosenSeed();
 
 let test: TestApp;
@@ -23,14 +25,13 @@ afterAll(() => test.close());
 
 const ask: Ask = (url, body) => test.post(url, body);
 
-interface Trace extends Total {
+type Trace = Total & {
   readonly trace_id: never;
-}
+  readonly root: { readonly id: string; readonly op_name: string; readonly started_at: string } | null;
+  readonly models: readonly string[];
+};
 interface Listed {
-  readonly traces: readonly (Trace & {
-    readonly root: { readonly id: string; readonly op_name: string; readonly started_at: string } | null;
-    readonly models: readonly string[];
-  })[];
+  readonly traces: readonly Trace[];
   readonly total: Total;
   readonly next_page_token: string | null;
 }
@@ -99,25 +100,20 @@ function compareIds(one: ExpectedTrace, other: ExpectedTrace): number {
 const question = fc.record({
   order_by: fc.constantFrom(...ORDERS),
   direction: fc.constantFrom("asc", "desc"),
-  limits: fc.constantFrom([1], [7], [500], [2, 3]),
+  limits: fc.constantFrom(...LIMITS),
   fromHour: fc.constantFrom(0, 0, 0, 21, 26),
   toHour: fc.constantFrom(96, 96, 32),
   ofRoot: fc.constantFrom(undefined, undefined, "top", "op-1"),
 });
 
+type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
+
 async function expectList(
   project_id: string,
-  {
-    order_by,
-    direction,
-    limits,
-    fromHour,
-    toHour,
-    ofRoot,
-  }: typeof question extends fc.Arbitrary<infer T> ? T : never,
+  all: readonly ExpectedTrace[],
+  { order_by, direction, limits, fromHour, toHour, ofRoot }: Question,
 ): Promise<void> {
   const [startMs, endMs] = [Date.UTC(2026, 2, 28) + fromHour * HOUR, Date.UTC(2026, 2, 28) + toHour * HOUR];
-  const all = await expectedTraces(ask, project_id);
   const inWindow = all.filter(({ startedMs }) => startedMs >= startMs && startedMs < endMs);
   const expected = sorted(
     inWindow.filter(({ op_name }) => ofRoot === undefined || op_name === ofRoot),
@@ -193,65 +189,118 @@ function countsBy(
   );
 }
 
-/** The totals of traces that lie in the window as a whole are those of `/usage/stats` and of receipts. */
+/** The figures of traces that lie in the window as a whole are those of `/usage/stats`, of roots, and of receipts. */
 async function expectSameAsOthers(project_id: string): Promise<void> {
   const window = { start: "2026-03-01T00:00:00Z", end: "2026-05-01T00:00:00Z" };
   const [list] = await pages({ project_id, ...window }, [500]);
-  const stats = await ask("/usage/stats", {
-    project_id,
-    ...window,
-    group_by: ["trace_id"],
-    include_costs: true,
-  });
-  const { total, groups } = stats.json() as {
+  await expectSameAsStats(list!, { project_id, ...window });
+  await expectSameAsRoots(list!, project_id);
+  const rooted = list!.traces.filter(({ root }) => root !== null);
+  for (const trace of isLong ? rooted : rooted.slice(0, 1)) await expectSameAsReceipt(trace, project_id);
+}
+
+const figuresOf = (one: Total, names: readonly string[]) =>
+  names.map((name) => picodollars({ [name]: one[name]! })[name]);
+
+async function expectSameAsStats({ traces, total }: Listed, window: object): Promise<void> {
+  const answer = await ask("/usage/stats", { ...window, group_by: ["trace_id"], include_costs: true });
+  const stats = answer.json() as {
     total: Total;
     groups: readonly { readonly key: { readonly trace_id: string }; readonly total: Total }[];
   };
   const same = ["calls", "total_tokens", "total_cost"];
-  const figures = (one: Total) => same.map((name) => picodollars({ [name]: one[name]! })[name]);
-  expect(figures(list!.total)).toEqual(figures(total));
-  expect(list!.total["failed"]).toBe(total["errors"]);
-  const byTrace = new Map(groups.map((group) => [group.key.trace_id, group.total]));
-  for (const trace of list!.traces) expect(figures(trace)).toEqual(figures(byTrace.get(trace.trace_id)!));
+  expect(figuresOf(total, same)).toEqual(figuresOf(stats.total, same));
+  expect(total["failed"]).toBe(stats.total["errors"]);
+  const byTrace = new Map(stats.groups.map((group) => [group.key.trace_id, group.total]));
+  for (const trace of traces)
+    expect(figuresOf(trace, same)).toEqual(figuresOf(byTrace.get(trace.trace_id)!, same));
+}
+
+/** A root's usage is that of its trace: the sum of `/trace/usage`, `other_cost` included, over LLMs. */
+async function expectSameAsRoots({ traces, total }: Listed, project_id: string): Promise<void> {
+  const filter = { trace_roots_only: true };
+  const costs = { include_costs: true, full_costs: true };
+  const answer = await ask("/trace/usage", { project_id, filter, ...costs });
+  expect(answer.status, answer.text).toBe(200);
+  const usage = answer.json().call_usage as Record<string, Record<string, Total>>;
+  const listed = (one: Total) => ({
+    total_tokens: one["total_tokens"]!,
+    total_cost: picodollars(one)["total_cost"]!,
+    partial: Boolean(one["partial"]),
+  });
+  const expected = traces.map((trace) => {
+    // a trace without a root has no line there
+    if (trace.root === null) return listed(trace);
+    const entries = Object.entries(usage[trace.root.id] ?? {});
+    return {
+      total_tokens: entries.reduce((sum, [, entry]) => sum + entry["total_tokens"]!, 0),
+      total_cost: costOf(entries),
+      partial: entries.some(([, entry]) => Boolean(entry["partial"])),
+    };
+  });
+  expect(traces.map(listed)).toEqual(expected);
+  const { total_cost: totalCost, ...counted } = listed(total);
+  expect({ ...counted, total_cost: totalCost ?? 0 }).toEqual({
+    total_tokens: expected.reduce((sum, { total_tokens }) => sum + total_tokens, 0),
+    total_cost: expected.reduce((sum, { total_cost }) => sum + (total_cost ?? 0), 0),
+    partial: expected.some(({ partial }) => partial),
+  });
+}
+
+/** The lines of a root's receipt add up to the cost of its trace. */
+async function expectSameAsReceipt(trace: Trace, project_id: string): Promise<void> {
+  const { trace_id, root } = trace;
+  const answer = await ask("/call/receipt", { project_id, call_id: root!.id, trace_id });
+  expect(answer.status, answer.text).toBe(200);
+  const receipt = answer.json() as {
+    readonly lines: readonly Total[];
+    readonly unpriced: readonly unknown[];
+    readonly total: Total;
+  };
+  const cost = picodollars(trace)["total_cost"];
+  expect(picodollars(receipt.total)["total_cost"]).toBe(cost);
+  const lines = receipt.lines.map((line) => Math.round((line["amount_usd"] ?? 0) * 1e12));
+  expect(lines.reduce((sum, amount) => sum + amount, 0)).toBe(cost ?? 0);
+  expect(receipt.unpriced.length > 0).toBe(trace["partial"]);
 }
 
 describe("POST /traces/query", () => {
-  it(
-    "lists what an oracle computes from the calls, after every step, in any order and pages",
-    { timeout: 600_000 },
-    async () => {
-      let projects = 0;
-      let materialized = 0;
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(forest({ maxCalls: 10, inclusive: true, cycles: false, shared: true }), {
+  it("lists what an oracle computes from the calls, after every step, in any order and pages", async () => {
+    let projects = 0;
+    let materialized = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(forest({ maxCalls: 10, inclusive: true, cycles: false, shared: true }), {
+          minLength: 2,
+          maxLength: 6,
+        }),
+        fc.array(
+          fc.tuple(step, fc.array(question, { minLength: QUESTIONS, maxLength: QUESTIONS }), fc.boolean()),
+          {
             minLength: 2,
-            maxLength: 6,
-          }),
-          fc.array(
-            fc.tuple(step, fc.array(question, { minLength: QUESTIONS, maxLength: QUESTIONS }), fc.boolean()),
-            {
-              minLength: 2,
-              maxLength: 4,
-            },
-          ),
-          async (forests, steps) => {
-            const project = `acme/list-${projects++}`;
-            const batch = forests.flatMap(shifted);
-            const stored = await test.post(`/v2/${project}/calls/complete`, { batch });
-            expect(stored.json()).toEqual({ rejected: [] });
-            const ids = batch.map(({ id }) => id).filter((id) => !id.endsWith("-top"));
-            for (const [number, [one, questions, materializes]] of steps.entries()) {
-              if (ids.length > 0) await take(ask, one, { project, ids, number });
-              if (materializes) materialized += await materializeAll(test.engine);
-              for (const asked of questions) await expectList(project, asked);
-              await expectSameAsOthers(project);
-            }
+            maxLength: isLong ? 4 : 2,
           },
         ),
-        { numRuns: RUNS, seed, endOnFailure: true },
-      );
-      expect(materialized).toBeGreaterThan(0);
-    },
-  );
+        async (forests, steps) => {
+          const project = `acme/list-${projects++}`;
+          const batch = forests.flatMap(shifted);
+          const stored = await test.post(`/v2/${project}/calls/complete`, { batch });
+          expect(stored.json()).toEqual({ rejected: [] });
+          // a short history begins in the rollup, and ends in it
+          if (!isLong) materialized += await materializeAll(test.engine);
+          const ids = batch.map(({ id }) => id).filter((id) => !id.endsWith("-top"));
+          for (const [number, [one, questions, materializes]] of steps.entries()) {
+            if (ids.length > 0) await take(ask, one, { project, ids, number });
+            const isLast = number === steps.length - 1;
+            if (materializes || isLast) materialized += await materializeAll(test.engine);
+            const expected = await expectedTraces(ask, project);
+            for (const asked of questions) await expectList(project, expected, asked);
+            await expectSameAsOthers(project);
+          }
+        },
+      ),
+      { numRuns: RUNS, seed, endOnFailure: true },
+    );
+    expect(materialized).toBeGreaterThan(0);
+  });
 });

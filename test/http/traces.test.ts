@@ -155,7 +155,7 @@ const inLong = <Case>(cases: readonly Case[]): readonly Case[] => (isLong ? case
 
 /** Ids of the traces of both days; the letters are the second of each id. */
 const ofBothDays = (letters: string, days = ["t", "u"]): string[] =>
-  days.flatMap((day) => [...letters].map((letter) => day + letter));
+  days.flatMap((day) => letters.split("").map((letter) => day + letter));
 const newestFirst = (letters: string): string[] => ofBothDays(letters, ["u", "t"]);
 
 // the first day is in the usage rollup, the second is not

@@ -93,7 +93,8 @@ const COSTS = [
   "other_cost",
 ];
 
-function costOf(entries: readonly (readonly [string, Entry])[]): number | null {
+/** The sum of the costs of some usage, by LLM; null if nothing of it has a price. */
+export function costOf(entries: readonly (readonly [string, Entry])[]): number | null {
   const known = entries.flatMap(([, entry]) =>
     COSTS.flatMap((name) => (entry[name] === null ? [] : [entry[name]])),
   );
