@@ -52,7 +52,8 @@ export function toAppError(error: unknown): AppError | undefined {
   return fromFastify(error);
 }
 
-const NARROWER = "Narrow it: fewer traces, a narrower filter, or a smaller limit.";
+const NARROWER =
+  "Narrow it: a shorter window, a narrower filter, fewer traces or metrics, or a smaller limit.";
 
 function fromStorage(error: StorageError): AppError | undefined {
   switch (error.kind) {

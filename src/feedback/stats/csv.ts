@@ -1,7 +1,7 @@
 import { isoOf } from "../../shared/instant.ts";
 import { csvLines, csvText } from "../../http/csv.ts";
 import { keyFields } from "../../stats/response/print-csv.ts";
-import { outputKey, outputNames } from "./metrics.ts";
+import { outputKeys } from "./metrics.ts";
 import type { StatsPlan } from "./plan.ts";
 import type { Stats } from "./series.ts";
 
@@ -9,24 +9,20 @@ import type { Stats } from "./series.ts";
  * Serializes the response to CSV: a line per bucket, or with groups per group and bucket with feedback, in the form of
  * `/usage/stats`; a column for its count and per number, whose names need no quotes.
  */
-export function printCsv(plan: StatsPlan, { points, groups, other }: Stats): string {
-  const names = plan.metrics.flatMap((metric) =>
-    outputNames(metric).map((name) => outputKey(name, metric.slug)),
-  );
-  const labels = plan.grouping?.dimensions.all.map(({ label }) => label) ?? [];
-  const all = { points, name: [] };
-  const named = groups?.map((group, place) => ({
-    ...group,
-    name: [place + 1, ...keyFields(group.key, labels)],
+export function printCsv({ buckets, metrics, grouping }: StatsPlan, { all, groups, other }: Stats): string {
+  const labels = grouping?.dimensions.all.map(({ label }) => label) ?? [];
+  const named = groups?.map(({ points, window }, place) => ({
+    points,
+    name: [place + 1, ...keyFields(window.group_key, labels)],
   }));
-  const rest = other && { ...other, name: ["other", ...labels.map(() => null)] };
-  const listed = named === undefined ? [all] : [...named, ...(rest === undefined ? [] : [rest])];
-  const lines = plan.buckets.startsUs.flatMap((startUs, bucket) =>
-    listed.flatMap(({ points: ofGroup, name }) => {
-      const point = ofGroup[bucket];
-      return point === undefined ? [] : [[isoOf(startUs), ...name, point.rowCount, ...point.outputs]];
+  const rest = other === undefined ? [] : [{ ...other, name: ["other", ...labels.map(() => null)] }];
+  const listed = named === undefined ? [{ ...all, name: [] }] : [...named, ...rest];
+  const lines = buckets.startsUs.flatMap((startUs, bucket) =>
+    listed.flatMap(({ points, name }) => {
+      const point = points[bucket];
+      return point === undefined ? [] : [[isoOf(startUs), ...name, point.row_count, ...point.outputs]];
     }),
   );
   const keys = groups === undefined ? [] : ["group", ...labels.map(csvText)];
-  return csvLines([["timestamp", ...keys, "count", ...names], ...lines]);
+  return csvLines([["timestamp", ...keys, "count", ...metrics.flatMap(outputKeys)], ...lines]);
 }

@@ -1,7 +1,9 @@
+import { windowOf } from "../../http/schemas/window-fields.ts";
 import { join, param, sql, type Sql } from "../../query/sql.ts";
 import { toStoreText } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import type { TimeWindow } from "../../buckets/buckets.ts";
+import type { FeedbackSelection } from "./schema.ts";
 
 /** Selection of feedback rows. */
 export interface FeedbackRows {
@@ -9,6 +11,12 @@ export interface FeedbackRows {
   readonly window: TimeWindow;
   readonly feedbackType: string | null | undefined;
   readonly triggerRef: string | null | undefined;
+}
+
+/** Returns the rows of a request; an omitted end is now. Errors: validation, if the window ends before it starts. */
+export function rowsOf(project: Project, request: FeedbackSelection, nowMs: number): FeedbackRows {
+  const { feedback_type: feedbackType, trigger_ref: triggerRef } = request;
+  return { project, window: windowOf(request, nowMs), feedbackType, triggerRef };
 }
 
 /** Prints the FROM clause. All versions of a row share the sorting key, so conditions on it may precede the merge of versions. */

@@ -29,21 +29,14 @@ const defaultAggregations = {
   categorical: ["count"],
 } as const satisfies Record<ValueType, readonly Aggregation[]>;
 
-/** The aggregations of each type. */
-export const allowedAggregations = {
-  numeric: AGGREGATIONS,
-  boolean: AGGREGATIONS,
-  categorical: ["count"],
-} as const satisfies Record<ValueType, readonly Aggregation[]>;
-
 /** Returns the names of a metric's numbers, in the order of `StatsRow.outputs`: `avg`, `p95`. Keys of the window statistics. */
 export function outputNames(metric: Pick<Metric, "aggregations" | "percentiles">): readonly string[] {
   return [...metric.aggregations, ...metric.percentiles.map((percentile) => `p${percentile}`)];
 }
 
-/** Returns the key of a number in a bucket: `avg_output_score`. */
-export function outputKey(name: string, slug: string): string {
-  return `${name}_${slug}`;
+/** Returns the keys of a metric's numbers in a bucket, in the same order: `avg_output_score`. */
+export function outputKeys(metric: Pick<Metric, "aggregations" | "percentiles" | "slug">): readonly string[] {
+  return outputNames(metric).map((name) => `${name}_${metric.slug}`);
 }
 
 /** Plans the metrics of a request: merges those of one path and type, without duplicate numbers; output keys are unique. */
@@ -54,7 +47,7 @@ export function planMetrics(specs: readonly MetricSpec[]): readonly Metric[] {
     const aggregations = new Set(same.flatMap(aggregationsOf));
     const percentiles = new Set(valueType === "numeric" ? same.flatMap((spec) => spec.percentiles) : []);
     const outputs = { aggregations: [...aggregations], percentiles: [...percentiles] };
-    return { path, valueType, ...outputs, slug: claimSlug(path, outputNames(outputs)) };
+    return { path, valueType, ...outputs, slug: claimSlug(path, outputs) };
   });
 }
 
@@ -63,14 +56,14 @@ function aggregationsOf(spec: MetricSpec): readonly Aggregation[] {
 }
 
 /** Creates a function that assigns slugs in request order. Two types of one path share a slug if their keys differ. */
-function slugRegister(): (path: string, names: readonly string[]) => string {
+function slugRegister(): (path: string, outputs: Pick<Metric, "aggregations" | "percentiles">) => string {
   const pathBySlug = new Map<string, string>();
   const taken = new Set<string>();
-  return (path, names) => {
+  return (path, outputs) => {
     const base = path.replaceAll(/[^0-9A-Za-z_]/gu, "_");
     for (let attempt = 1; ; attempt++) {
       const slug = attempt === 1 ? base : `${base}_${attempt}`;
-      const keys = names.map((name) => outputKey(name, slug));
+      const keys = outputKeys({ ...outputs, slug });
       if ((pathBySlug.get(slug) ?? path) !== path || keys.some((key) => taken.has(key))) continue;
       pathBySlug.set(slug, path);
       for (const key of keys) taken.add(key);

@@ -2,12 +2,6 @@ import { param, sql, type Sql } from "../../query/sql.ts";
 import { feedbackOf, type FeedbackRows } from "./feedback-rows.ts";
 import type { ValueType } from "./metrics.ts";
 
-/** Payload path usable as a metric. */
-export interface FoundPath {
-  readonly json_path: string;
-  readonly value_type: ValueType;
-}
-
 /** A found path; `types` has a bit per value type: 1 number, 2 boolean, 4 string. */
 export interface PathRow {
   readonly path: string;
@@ -40,7 +34,7 @@ export function printPaths(rows: FeedbackRows, sampleLimit: number): Sql {
 }
 
 /** Chooses the metric type: numeric or boolean if all values are; else categorical. */
-export function toFoundPath({ path, types }: PathRow): FoundPath {
-  const value_type = types === NUMBER ? "numeric" : types === BOOLEAN ? "boolean" : "categorical";
+export function toFoundPath({ path, types }: PathRow) {
+  const value_type: ValueType = types === NUMBER ? "numeric" : types === BOOLEAN ? "boolean" : "categorical";
   return { json_path: path, value_type };
 }

@@ -1,12 +1,11 @@
-import type { Buckets, TimeWindow } from "../../buckets/buckets.ts";
+import type { Buckets } from "../../buckets/buckets.ts";
 import { bucketsOf } from "../../http/schemas/window-fields.ts";
 import { invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Dimensions } from "../../stats/plan/dimensions.ts";
-import type { FeedbackRows } from "./feedback-rows.ts";
-import { outputKey, outputNames, planMetrics, type Metric } from "./metrics.ts";
+import { rowsOf, type FeedbackRows } from "./feedback-rows.ts";
+import { outputKeys, planMetrics, type Metric } from "./metrics.ts";
 import type { StatsRequest } from "./schema.ts";
-import { rowsOf } from "./window.ts";
 
 /** Groups of a query, by the calls that feedback is about. */
 export interface Grouping {
@@ -17,7 +16,6 @@ export interface Grouping {
 
 /** Query plan: rows, buckets, metrics and groups. */
 export interface StatsPlan {
-  readonly window: TimeWindow;
   readonly timezone: string;
   readonly buckets: Buckets;
   readonly metrics: readonly Metric[];
@@ -31,12 +29,12 @@ export type GroupedPlan = StatsPlan & { readonly grouping: Grouping };
 /** Plans a request. Errors: validation, if the window ends before it starts or the response would be too large. */
 export function planStats(project: Project, request: StatsRequest, nowMs: number): StatsPlan {
   const rows = rowsOf(project, request, nowMs);
-  const { window, timezone, buckets } = bucketsOf(request, nowMs);
+  const { timezone, buckets } = bucketsOf(request, nowMs);
   const metrics = planMetrics(request.metrics);
   rejectLargeResponse(buckets, metrics);
   const { group_by: dimensions, limit: maxGroups } = request;
   const grouping = dimensions.all.length === 0 ? undefined : { dimensions, maxGroups };
-  return { window, timezone, buckets, metrics, rows, grouping };
+  return { timezone, buckets, metrics, rows, grouping };
 }
 
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
@@ -46,8 +44,8 @@ const BYTES_PER_VALUE = 28;
 const BYTES_PER_BUCKET = 60;
 
 function bytesPerPoint(metrics: readonly Metric[]): number {
-  const names = metrics.flatMap((metric) => outputNames(metric).map((name) => outputKey(name, metric.slug)));
-  return names.reduce((bytes, name) => bytes + name.length + BYTES_PER_VALUE, BYTES_PER_BUCKET);
+  const keys = metrics.flatMap(outputKeys);
+  return keys.reduce((bytes, key) => bytes + key.length + BYTES_PER_VALUE, BYTES_PER_BUCKET);
 }
 
 /** Maximum number of rows that a response has room for, beside `null` for each bucket without a row of a group. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess, type Access } from "../../http/auth/guard.ts";
 import type { Engine } from "../../store/engine.ts";
@@ -7,6 +7,7 @@ import { asCsv, wantsCsv } from "../../http/csv.ts";
 import { sendJsonText } from "../../http/json-text.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { printCsv } from "./csv.ts";
+import { rowsOf } from "./feedback-rows.ts";
 import { MAX_PATHS, printPaths, toFoundPath } from "./paths.ts";
 import { planStats } from "./plan.ts";
 import { printResponse } from "./response.ts";
@@ -14,7 +15,6 @@ import { statsRequest, type StatsLimits } from "./schema.ts";
 import { schemas } from "./route-schemas.ts";
 import { fillSeries } from "./series.ts";
 import { readPaths, readStats, type StatsReading } from "./store.ts";
-import { rowsOf } from "./window.ts";
 
 export interface FeedbackStatsDeps extends Pick<StatsReading, "providerOf" | "maxCalls"> {
   readonly engine: Engine;
@@ -38,7 +38,7 @@ export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackS
     const { providerOf, maxCalls } = deps;
     const rows = await readStats(deps.engine, plan, { providerOf, maxCalls, signal: abortOnClose(reply) });
     const found = fillSeries(plan, rows);
-    if (wantsCsv(request)) return sendCsv(reply, printCsv(plan, found));
+    if (wantsCsv(request)) return asCsv(reply, "feedback-stats.csv").send(printCsv(plan, found));
     return sendJsonText(reply, printResponse(plan, found));
   });
   const paths = {
@@ -52,8 +52,4 @@ export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackS
     void reply.header("x-truncated", String(found.length > MAX_PATHS));
     return { paths: found.slice(0, MAX_PATHS).map(toFoundPath) };
   });
-}
-
-function sendCsv(reply: FastifyReply, text: string): FastifyReply {
-  return asCsv(reply, "feedback-stats.csv").send(text);
 }

@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { bucketFields, startBeforeEnd } from "../../http/schemas/window-fields.ts";
-import { isoInstant } from "../../http/schemas/fields.ts";
+import { bucketFields, startBeforeEnd, windowFields } from "../../http/schemas/window-fields.ts";
+import { isoInstant, projectId } from "../../http/schemas/fields.ts";
 import { wholeNumber } from "../../http/schemas/zod-issues.ts";
 import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../../query/fields/json-path.ts";
 import { groupByField, groupKey, groupLimit } from "../../stats/schema.ts";
-import { AGGREGATIONS, allowedAggregations, VALUE_TYPES } from "./metrics.ts";
-import { feedbackWindowFields } from "./window.ts";
+import { AGGREGATIONS, VALUE_TYPES } from "./metrics.ts";
 
 /** Limits per request. */
 export interface StatsLimits {
@@ -13,49 +12,54 @@ export interface StatsLimits {
   readonly maxPercentiles: number;
 }
 
+/** Request fields that select feedback. */
+const selectionFields = {
+  project_id: projectId,
+  ...windowFields,
+  feedback_type: z.string().nullish(),
+  trigger_ref: z
+    .string()
+    .nullish()
+    .describe("An exact reference, or one that ends in `:*` for every version"),
+};
+export type FeedbackSelection = z.output<z.ZodObject<typeof selectionFields>>;
+
 const jsonPath = z
   .string()
   .max(MAX_PATH_CHARS)
-  .superRefine((path, context) => {
-    const segments = path.split(".");
-    const problem =
-      path.trim() === ""
-        ? "A path cannot be blank"
-        : segments.includes("")
-          ? "A path cannot have an empty segment"
-          : segments.length > MAX_PATH_SEGMENTS
-            ? `A path may have at most ${MAX_PATH_SEGMENTS} segments`
-            : undefined;
-    if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
-  });
+  .refine((path) => path.trim() !== "", { error: "A path cannot be blank", abort: true })
+  .refine((path) => !path.split(".").includes(""), {
+    error: "A path cannot have an empty segment",
+    abort: true,
+  })
+  .refine(
+    (path) => path.split(".").length <= MAX_PATH_SEGMENTS,
+    `A path may have at most ${MAX_PATH_SEGMENTS} segments`,
+  );
+
+/** List that may be null or absent. */
+function listOf<Item extends z.ZodType>(item: Item, most: number) {
+  return z
+    .array(item)
+    .max(most)
+    .nullish()
+    .transform((items) => items ?? []);
+}
 
 function metric({ maxMetrics, maxPercentiles }: StatsLimits) {
   return z
     .object({
       json_path: jsonPath,
       value_type: z.enum(VALUE_TYPES).default("numeric"),
-      aggregations: z
-        .array(z.enum(AGGREGATIONS))
-        .max(maxMetrics)
-        .nullish()
-        .transform((names) => names ?? []),
-      percentiles: z
-        .array(z.number().min(0).max(100))
-        .max(maxPercentiles)
-        .nullish()
-        .transform((percents) => percents ?? []),
+      aggregations: listOf(z.enum(AGGREGATIONS), maxMetrics),
+      percentiles: listOf(z.number().min(0).max(100), maxPercentiles),
     })
     .meta({ id: "FeedbackMetric" })
     .superRefine(({ value_type, aggregations }, context) => {
-      const allowed: readonly string[] = allowedAggregations[value_type];
-      aggregations.forEach((name, index) => {
-        if (allowed.includes(name)) return;
-        context.addIssue({
-          code: "custom",
-          path: ["aggregations", index],
-          message: `A ${value_type} metric supports only ${allowed.join(", ")}`,
-        });
-      });
+      if (value_type !== "categorical") return;
+      const message = "A categorical metric supports only count";
+      for (const [index, name] of aggregations.entries())
+        if (name !== "count") context.addIssue({ code: "custom", path: ["aggregations", index], message });
     });
 }
 
@@ -64,13 +68,9 @@ const MAX_DIMENSIONS = 2;
 /** `POST /feedback/stats`. Unknown members are ignored. */
 export function statsRequest(limits: StatsLimits) {
   const body = z.object({
-    ...feedbackWindowFields,
+    ...selectionFields,
     ...bucketFields,
-    metrics: z
-      .array(metric(limits))
-      .max(limits.maxMetrics)
-      .nullish()
-      .transform((metrics) => metrics ?? []),
+    metrics: listOf(metric(limits), limits.maxMetrics),
     group_by: groupByField(MAX_DIMENSIONS).describe(
       "Fields of the calls that the feedback is about. `llm` is the one that a call reports the most tokens of",
     ),
@@ -83,7 +83,7 @@ export type StatsRequest = z.output<ReturnType<typeof statsRequest>>;
 /** `POST /feedback/payload_schema`. */
 export const pathsRequestSchema = z
   .object({
-    ...feedbackWindowFields,
+    ...selectionFields,
     sample_limit: wholeNumber()
       .min(1)
       .max(5000)

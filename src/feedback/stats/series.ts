@@ -1,60 +1,42 @@
-import type { StatsPlan } from "./plan.ts";
 import { outputNames } from "./metrics.ts";
+import type { StatsPlan } from "./plan.ts";
 import type { StatsRow } from "./statement.ts";
 
-/** Numbers of a bucket or of the window, as in `StatsRow`. */
-export interface Point {
-  readonly rowCount: number;
-  readonly outputs: readonly (number | null)[];
-}
+/** Numbers of a bucket or of the window. */
+export type Point = Pick<StatsRow, "row_count" | "outputs">;
 
-/** A point per planned bucket, in order, and one for the window. */
-export interface Series<OfBucket = Point> {
+/** Numbers of all feedback, of a group, or of the groups beyond the limit. */
+export interface Series<OfBucket = Point | undefined> {
+  /** By planned bucket; a group is undefined in buckets without its feedback. */
   readonly points: readonly OfBucket[];
-  readonly window: Point;
+  readonly window: Omit<StatsRow, "place" | "is_window" | "start_us">;
 }
 
-/** Feedback of a group, or of the groups beyond the limit; undefined in buckets without any. */
-export interface GroupSeries extends Series<Point | undefined> {
-  /** Key as JSON; '' for several groups. */
-  readonly key: string;
-  readonly groups: number;
-}
-
-export interface Stats extends Series {
+export interface Stats {
+  readonly all: Series<Point>;
   /** In order; undefined if not requested. */
-  readonly groups: readonly GroupSeries[] | undefined;
+  readonly groups: readonly Series[] | undefined;
   /** Undefined if there are none. */
-  readonly other: GroupSeries | undefined;
+  readonly other: Series | undefined;
 }
 
 /** Assigns rows to groups and planned buckets; fills buckets without rows with the values of an empty one. */
-export function fillSeries(plan: StatsPlan, rows: readonly StatsRow[]): Stats {
-  const empty: Point = { rowCount: 0, outputs: plan.metrics.flatMap(outputNames).map(emptyValue) };
-  const byPlace = Map.groupBy(rows, ({ place }) => place);
-  const places = [...byPlace.keys()].toSorted((one, other) => one - other);
-  const [all, ...groups] = (places.length === 0 ? [0] : places).map((place) =>
-    seriesOf(plan, byPlace.get(place) ?? [], empty),
-  );
-  const maxGroups = plan.grouping?.maxGroups ?? 0;
+export function fillSeries({ buckets, metrics, grouping }: StatsPlan, rows: readonly StatsRow[]): Stats {
+  const outputs = metrics.flatMap(outputNames).map(emptyValue);
+  const empty = { row_count: 0, outputs, group_key: "", groups: 0 };
+  const ranks = [...Map.groupBy(rows, ({ place }) => place)].toSorted(([one], [other]) => one - other);
+  const [all, ...groups] = ranks.map(([, own]) => {
+    const byStart = new Map(own.map((row) => [row.is_window === 1 ? undefined : row.start_us, row]));
+    const points = buckets.startsUs.map((startUs) => byStart.get(startUs));
+    return { points, window: byStart.get(undefined) ?? empty };
+  });
   return {
-    points: all!.points.map((point) => point ?? empty),
-    window: all!.window,
-    groups: plan.grouping && groups.slice(0, maxGroups),
-    other: groups[maxGroups],
-  };
-}
-
-function seriesOf({ buckets }: StatsPlan, rows: readonly StatsRow[], empty: Point): GroupSeries {
-  const pointOf = (row: StatsRow | undefined): Point | undefined =>
-    row && { rowCount: row.row_count, outputs: row.outputs };
-  const total = rows.find((row) => row.is_window === 1);
-  const byStart = new Map(rows.map((row) => [row.is_window === 1 ? undefined : row.start_us, row]));
-  return {
-    points: buckets.startsUs.map((startUs) => pointOf(byStart.get(startUs))),
-    window: pointOf(total) ?? empty,
-    key: total?.group_key ?? "",
-    groups: total?.groups ?? 0,
+    all: {
+      points: buckets.startsUs.map((_, bucket) => all?.points[bucket] ?? empty),
+      window: all?.window ?? empty,
+    },
+    groups: grouping && groups.slice(0, grouping.maxGroups),
+    other: grouping && groups[grouping.maxGroups],
   };
 }
 

@@ -1,5 +1,4 @@
 import type { Engine, QueryOptions } from "../../store/engine.ts";
-import { StorageError } from "../../store/storage-error.ts";
 import { isTooManyBytes } from "../../store/rows/read-in-pages.ts";
 import type { ProviderOf } from "../../stats/sums/window-fold.ts";
 import { sql, trusted, type Sql } from "../../query/sql.ts";
@@ -16,8 +15,6 @@ export interface StatsReading {
   readonly maxCalls: number;
   readonly signal: AbortSignal;
 }
-
-const REMEDY = "Request a shorter window, fewer metrics or fewer percentiles.";
 
 /** Reads the rows of a plan; none if the window has no buckets. Errors: as `read`; too_many_calls with groups. */
 export async function readStats(
@@ -86,19 +83,11 @@ export function readPaths(engine: Engine, statement: Sql, signal: AbortSignal): 
   return read(engine, statement, { name: "feedback_paths", signal });
 }
 
-/** Runs a statement. Errors: `StorageError`; query_timeout and query_memory, with a remedy; too_many_calls. */
+/** Runs a statement. Errors: `StorageError`; too_many_calls. */
 async function read<Row>(engine: Engine, statement: Sql, options: QueryOptions): Promise<readonly Row[]> {
   try {
     return await engine.rows<Row>(statement, options);
   } catch (error) {
-    if (isTooManyBytes(error)) throw tooManyCalls("The response would be too large.");
-    if (!(error instanceof StorageError)) throw error;
-    if (error.kind === "timeout") {
-      throw new AppError("query_timeout", `The query exceeded its time limit. ${REMEDY}`, { cause: error });
-    }
-    if (error.kind === "memory") {
-      throw new AppError("query_memory", `The query exceeded its memory limit. ${REMEDY}`, { cause: error });
-    }
-    throw error;
+    throw isTooManyBytes(error) ? tooManyCalls("The response would be too large.") : error;
   }
 }

@@ -1,10 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  outputKey,
-  outputNames,
-  planMetrics,
-  type MetricSpec,
-} from "../../../../src/feedback/stats/metrics.ts";
+import { outputKeys, planMetrics, type MetricSpec } from "../../../../src/feedback/stats/metrics.ts";
 
 function spec(json_path: string, more: Partial<MetricSpec> = {}): MetricSpec {
   return { json_path, value_type: "numeric", aggregations: [], percentiles: [], ...more };
@@ -12,9 +7,7 @@ function spec(json_path: string, more: Partial<MetricSpec> = {}): MetricSpec {
 
 /** The keys of a bucket, in order. */
 function keys(...specs: MetricSpec[]): string[] {
-  return planMetrics(specs).flatMap((metric) =>
-    outputNames(metric).map((name) => outputKey(name, metric.slug)),
-  );
+  return planMetrics(specs).flatMap(outputKeys);
 }
 
 describe("planMetrics", () => {
