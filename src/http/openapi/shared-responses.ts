@@ -126,7 +126,8 @@ const shared: Readonly<Record<number, SharedResponse>> = {
     when: "body",
     name: "QueryLimit",
     description: "The query ran out of time or memory",
-    detail: "The query ran out of time. Narrow it: fewer traces, a narrower filter, or a smaller limit.",
+    detail:
+      "The query ran out of time. Narrow it: a shorter window, a narrower filter, fewer traces or metrics, or a smaller limit.",
   },
   404: {
     when: "listed",
