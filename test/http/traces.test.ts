@@ -241,8 +241,6 @@ describe("POST /traces/query", () => {
   it.each<Finding>([
     [{ any_call: { query: equals("exception", "boom"), filter: { svc_user_ids: ["ann"] } } }, []],
     [{ any_call: { filter: { op_names: ["ask"] } } }, newestFirst("eda")],
-    [{ any_call: { query: contains("inputs", "parcel") } }, newestFirst("a")],
-    [{ filter: { op_names: ["answer"] } }, newestFirst("ecba")],
     [
       { filter: { trace_ids: ["ta", "tf", "uf"] }, start: "1970-01-01T00:00:00Z", end: null },
       ["uf", "ta", "tf"],
@@ -252,6 +250,8 @@ describe("POST /traces/query", () => {
       newestFirst("c"),
     ],
     ...inLong<Finding>([
+      [{ any_call: { query: contains("inputs", "parcel") } }, newestFirst("a")],
+      [{ filter: { op_names: ["answer"] } }, newestFirst("ecba")],
       [{ any_call: { query: equals("exception", "boom") } }, newestFirst("a")],
       [{ any_call: { filter: { svc_user_ids: ["bob"] } } }, newestFirst("a")],
       [{ any_call: { filter: { call_ids: ["e1", "e1-2"] } } }, newestFirst("e")],
