@@ -23,7 +23,7 @@ const FIELDS = ["status", "op_name", "llm", "provider", "svc_user_id", "thread_i
 function topByHand(hours: number): Sql {
   const until = (BEGIN_MS + hours * HOUR_MS) * 1000;
   return sql`SELECT trace_id, sum(uncached_prompt_tokens * 2500000 + completion_tokens * 10000000) AS cost, sum(calls), sum(errors)
-    FROM usage_rollup WHERE project_id = ${param("String", PROJECT)} AND is_record = 1 AND started_at_us < ${param("Int64", until)}
+    FROM usage_rollup WHERE project_id = ${param("String", PROJECT)} AND kind IN (1, 3) AND started_at_us < ${param("Int64", until)}
     GROUP BY trace_id ORDER BY cost DESC LIMIT 50`;
 }
 

@@ -39,7 +39,7 @@ const heavy = { name: "bench_by_hand", limits: "heavy" } as const;
 function sqlOverRollup(group: string): Sql {
   return sql`SELECT toStartOfDay(fromUnixTimestamp64Micro(started_at_us, 'UTC')) AS day, ${trusted(group)} AS name, sum(calls), sum(errors), sum(requests),
       sum(prompt_tokens), sum(completion_tokens), sum(total_tokens), sum(cache_read_input_tokens), sum(cache_creation_input_tokens)
-    FROM usage_rollup WHERE project_id = ${param("String", MONTH_PROJECT)} AND is_record = 1 GROUP BY day, name`;
+    FROM usage_rollup WHERE project_id = ${param("String", MONTH_PROJECT)} AND kind IN (1, 3) GROUP BY day, name`;
 }
 
 async function materialize({ engine }: BenchService): Promise<void> {

@@ -4,8 +4,8 @@
 CREATE TABLE IF NOT EXISTS usage_rollup {{on_cluster}}
 (
     project_id LowCardinality(String),
-    -- 0: manifest
-    is_record UInt8,
+    -- 0: manifest; 1: record; 2: trace sum; 3: record and trace sum, see src/usage-rollup/record-rows.ts
+    kind UInt8,
     -- hour bucket of the calls
     hour Int32,
     -- span: traces whose first and last call are stored under these hours; if both equal `hour`, under this hour only
@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS usage_rollup {{on_cluster}}
     last_hour Int32,
     -- slice of the span's traces, if they have many calls
     slice UInt16,
-    -- 0 in a manifest; records count from 1
+    -- 0 in a manifest; other rows count from 1
     record_no UInt32,
     -- random number shared by the rows of one insert
     batch_id UInt64,
@@ -36,13 +36,16 @@ CREATE TABLE IF NOT EXISTS usage_rollup {{on_cluster}}
         llms Array(String)
     ) CODEC(ZSTD(1)),
 
-    -- only in records
+    -- not in manifests
     -- start of the call, in microseconds since the epoch
     started_at_us Int64 CODEC(T64, LZ4),
+    -- 1; in a trace sum, their number
+    records UInt32 CODEC(T64, LZ4),
     -- 1 in one record of each call
-    calls UInt8,
-    errors UInt8,
-    -- milliseconds; -9007199254740991: not ended, or counted in another record
+    calls UInt32 CODEC(T64, LZ4),
+    errors UInt32 CODEC(T64, LZ4),
+    unfinished UInt32 CODEC(T64, LZ4),
+    -- milliseconds; -9007199254740991: not ended, or counted in another record; in a trace sum of the root
     latency_ms Int64 CODEC(T64, LZ4),
     -- determinants of the price besides time and input size: see src/usage-rollup/price-key.ts; '' without usage
     price_key LowCardinality(String),
@@ -79,13 +82,13 @@ CREATE TABLE IF NOT EXISTS usage_rollup {{on_cluster}}
     PROJECTION by_15_minutes
     (
         SELECT
-            project_id, is_record, hour, batch_id, intDiv(started_at_us, 900000000), price_key, input_tier,
+            project_id, kind, hour, batch_id, intDiv(started_at_us, 900000000), price_key, input_tier,
             count(), sum(calls), sum(errors), sum(requests), sum(prompt_tokens), sum(completion_tokens), sum(total_tokens),
             sum(cache_read_input_tokens), sum(cache_creation_input_tokens), sum(uncached_prompt_tokens), sum(billed_requests), sumForEach(units)
-        GROUP BY project_id, is_record, hour, batch_id, intDiv(started_at_us, 900000000), price_key, input_tier
+        GROUP BY project_id, kind, hour, batch_id, intDiv(started_at_us, 900000000), price_key, input_tier
     )
 )
 ENGINE = {{engine:ReplacingMergeTree}}
 PARTITION BY if(hour BETWEEN 394464 AND 701279, toYYYYMM(toDateTime64(toInt64(hour) * 3600, 0, 'UTC')), 0)
-ORDER BY (project_id, is_record, hour, first_hour, last_hour, slice, record_no)
+ORDER BY (project_id, kind, hour, first_hour, last_hour, slice, record_no)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1, deduplicate_merge_projection_mode = 'rebuild';

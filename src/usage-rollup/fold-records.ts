@@ -73,9 +73,12 @@ function* recordsOf(
       ...fieldsOf(columns, call),
       is_first: isFirst[call]!,
       is_wasted: isWasted[call]!,
+      records: 1,
     };
-    const counted = { calls: 1, errors: columns.errors[call]!, latency_ms: columns.latencies[call]! };
-    const notCounted = { calls: 0, errors: 0, latency_ms: NO_LATENCY };
+    const latency_ms = columns.latencies[call]!;
+    const unfinished = latency_ms === NO_LATENCY ? 1 : 0;
+    const counted = { calls: 1, errors: columns.errors[call]!, unfinished, latency_ms };
+    const notCounted = { calls: 0, errors: 0, unfinished: 0, latency_ms: NO_LATENCY };
     const primary = indexOfMost(used);
     if (used.length === 0) records.push({ ...of, ...counted, ...NO_USAGE });
     for (const [index, usage] of used.entries())

@@ -8,6 +8,11 @@ export function inputTierOf(input: number): number {
   return BOUNDS.filter((bound) => input > bound).length;
 }
 
+/** True if `input_tier` tells which of these thresholds, in tokens, an input exceeds. */
+export function areBounds(inputs: readonly number[]): boolean {
+  return inputs.every((input) => BOUNDS.includes(input));
+}
+
 /** SQL: number of thresholds below the record's input tokens; uses `input_tier` when possible. */
 export function countTiersBelow(inputs: readonly number[]): Sql {
   if (inputs.length === 0) return sql`0`;

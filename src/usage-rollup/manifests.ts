@@ -1,10 +1,11 @@
 import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
+import { IS_MANIFEST } from "./record-rows.ts";
 import type { Project } from "../shared/project.ts";
 import type { HourSpan } from "./hour-span.ts";
 
 /** Record format version; increment when record semantics change. Readers ignore other versions. */
-export const RECORD_VERSION = 4;
+export const RECORD_VERSION = 5;
 
 /** Manifest of one slice of a span under an hour; valid for exactly the rows and traces it was computed from. */
 export interface RollupManifest extends HourSpan {
@@ -37,7 +38,7 @@ export function readManifests(
           manifest.slices AS slices, toString(manifest.fingerprint) AS fingerprint, toString(manifest.trace_set_hash) AS traceSetHash, manifest.records AS records,
           manifest.first_started_at_us AS first_started_at_us, manifest.last_started_at_us AS last_started_at_us, manifest.llms AS llms
         FROM usage_rollup FINAL
-        WHERE project_id = ${param("String", project)} AND is_record = 0 AND ${hours}
+        WHERE project_id = ${param("String", project)} AND ${IS_MANIFEST} AND ${hours}
           AND manifest.version = ${param("UInt32", RECORD_VERSION)}`,
     { name: "usage_rollup_find", limits: "heavy", signal },
   );

@@ -2,7 +2,8 @@ import type { RollupManifest } from "./manifests.ts";
 import { NO_PRICES, priceBreakpoints } from "./price-breakpoints.ts";
 import type { OwnUsageQuery } from "./rollup-query.ts";
 import { parseServedModels } from "./served-models.ts";
-import { FIFTEEN_MINUTES_US, type AggregationPlan } from "./sum-records.ts";
+import type { AggregationPlan } from "./sum-records.ts";
+import { FIFTEEN_MINUTES_US } from "./usage-record.ts";
 
 export interface SummingRequested extends Omit<OwnUsageQuery, "selection"> {
   readonly selection: Pick<OwnUsageQuery["selection"], "project">;

@@ -24,6 +24,8 @@ export interface PriceTable {
   readonly isUsed: Sql;
   readonly isPriced: Sql;
   readonly isPartial: Sql;
+  /** All records of a trace sum have the same entry. */
+  readonly suitsTraceSums: boolean;
 }
 
 /** Larger tables take longer to send than calls take to fold. */
@@ -44,7 +46,7 @@ export function priceTable(
   all: readonly Sums[],
   { intervalStartsUs, prices }: Pick<Axes, "intervalStartsUs" | "prices">,
   book: PriceBook,
-): PriceTable | undefined {
+): Omit<PriceTable, "suitsTraceSums"> | undefined {
   const tiers = prices.inputs.length + 1;
   const keys = new Map<string, { readonly index: number; readonly key: PriceKey }>();
   const entries: (Entry | undefined)[] = [];
@@ -73,7 +75,7 @@ export function priceTable(
 
 /** Columns of the quantities; those of units follow. */
 const QUANTITIES = [
-  "1",
+  "records",
   "uncached_prompt_tokens",
   "completion_tokens",
   "cache_read_input_tokens",
@@ -145,20 +147,12 @@ function printed(
   entries: readonly (Entry | undefined)[],
   { texts, intervalStartsUs, prices }: Axes,
   isShort: boolean,
-): Omit<PriceTable, "keys"> {
+): Omit<PriceTable, "keys" | "suitsTraceSums"> {
   const keyIndex =
     texts.length === 0
       ? sql`toUInt32(0)`
       : sql`transform(price_key, ${param("Array(String)", texts)}, ${numbered(texts.length)}, toUInt32(0))`;
-  const starts = param("Array(Int64)", intervalStartsUs);
-  const interval =
-    intervalStartsUs.length === 1
-      ? sql`0`
-      : sql`(indexOf(${starts}, roundDown(started_at_us, ${starts})) - 1)`;
-  const [intervals, tiers] = [intervalStartsUs.length, prices.inputs.length + 1].map((size) =>
-    trusted(String(size)),
-  );
-  const at = sql`toUInt32(((${keyIndex} - 1) * ${intervals!} + ${interval}) * ${tiers!} + ${countTiersBelow(prices.inputs)} + 1)`;
+  const at = entryIndex(keyIndex, { intervalStartsUs, prices });
   const isUsed = sql`(price_key != '')`;
   const known = entries.filter((entry) => entry !== undefined);
   const flag = (of: (entry: Entry) => boolean): Sql => {
@@ -184,6 +178,16 @@ function printed(
     isPriced: flag((entry) => entry.isPriced),
     isPartial: flag((entry) => entry.isPartial),
   };
+}
+
+/** Index of the entry of a record, from 1 on. Without arithmetic, the engine computes it once per price key. */
+function entryIndex(keyIndex: Sql, { intervalStartsUs, prices }: Omit<Axes, "texts">): Sql {
+  const [intervals, tiers] = [intervalStartsUs.length, prices.inputs.length + 1];
+  if (intervals * tiers === 1) return keyIndex;
+  const starts = param("Array(Int64)", intervalStartsUs);
+  const interval = sql`indexOf(${starts}, roundDown(started_at_us, ${starts}))`;
+  return sql`toUInt32(((${keyIndex} - 1) * ${trusted(String(intervals))} + ${interval} - 1) * ${trusted(String(tiers))}
+    + ${countTiersBelow(prices.inputs)} + 1)`;
 }
 
 function numbered(length: number): Sql {

@@ -2,6 +2,7 @@ import type { PriceBook } from "../prices/price-book.ts";
 import type { Project } from "../shared/project.ts";
 import type { Engine } from "../store/engine.ts";
 import type { RollupManifest } from "./manifests.ts";
+import { areBounds } from "./input-tier.ts";
 import { planAggregation } from "./plan-aggregation.ts";
 import { priceTable, type PriceTable } from "./price-table.ts";
 import { sumAll } from "./sum-records.ts";
@@ -30,5 +31,8 @@ export async function readPriceTable(
   const sums = await sumAll(engine, plans, signal);
   if (sums === "changed") return "changed";
   const [plan = { intervalStartsUs: [0], prices: { instantsUs: [], inputs: [], maxInput: 0 } }] = plans;
-  return priceTable(sums, plan, book) ?? "unable";
+  const table = priceTable(sums, plan, book);
+  if (table === undefined) return "unable";
+  const suitsTraceSums = plans.every(({ by15Minutes }) => by15Minutes) && areBounds(plan.prices.inputs);
+  return { ...table, suitsTraceSums };
 }

@@ -4,6 +4,7 @@ import type { Project } from "../shared/project.ts";
 import { hourIn } from "./hour.ts";
 import type { RollupManifest } from "./manifests.ts";
 import type { PriceTable } from "./price-table.ts";
+import { IS_RECORD, IS_TRACE_SUM } from "./record-rows.ts";
 import { NO_LATENCY } from "./usage-record.ts";
 
 /** Traces to select among the materialized ones. */
@@ -28,10 +29,10 @@ const OF_ROOT = sql`(is_first = 1 AND is_root = 1)`;
 const NONE = trusted(String(NO_LATENCY));
 
 /** Column for `more`: latency of the root in milliseconds; `NO_LATENCY` if it has not ended, or there is none. */
-export const ROOT_LATENCY = sql`max(if(${OF_ROOT} AND calls = 1, latency_ms, ${NONE})) AS root_latency_ms`;
+export const ROOT_LATENCY = sql`max(if(${OF_ROOT}, latency_ms, ${NONE})) AS root_latency_ms`;
 
 /**
- * SQL subquery over the records of manifests, a row per trace: `records`, `is_selected`, `started_us`, the sums `trace_calls`,
+ * SQL subquery over the records of manifests, or their trace sums, a row per trace: `records`, `is_selected`, `started_us`, the sums `trace_calls`,
  * `failed`, `unfinished`, `tokens`, `cost` and `wasted_cost` in the unit of the prices, whether something used has a price, and
  * the columns of `more`.
  */
@@ -45,6 +46,7 @@ export function recordsByTrace(
     "Array(UInt64)",
     manifests.map(({ batch }) => batch),
   );
+  const rows = prices.suitsTraceSums && anyCall === undefined ? IS_TRACE_SUM : IS_RECORD;
   const { cost, isUsed, isPriced, isPartial, keyIndex } = prices;
   const [priced, wastedPriced] =
     isPriced === isUsed
@@ -57,9 +59,9 @@ export function recordsByTrace(
     ...(anyCall === undefined ? [] : [isTrue(anyCall)]),
     ...traces,
   ];
-  return sql`SELECT trace_id, count() AS records,
+  return sql`SELECT trace_id, sum(records) AS records,
       maxIf(started_at_us, is_first = 1) AS started_us,
-      sum(calls) AS trace_calls, sum(errors) AS failed, countIf(calls = 1 AND latency_ms = ${NONE}) AS unfinished,
+      sum(calls) AS trace_calls, sum(errors) AS failed, sum(unfinished) AS unfinished,
       sum(total_tokens) AS tokens,
       sum(record_cost) AS cost, max(is_used) AS used, ${priced} AS priced, max(is_partial) AS partial,
       sumIf(record_cost, is_wasted = 1) AS wasted_cost, max(is_used AND is_wasted = 1) AS wasted_used,
@@ -72,7 +74,7 @@ export function recordsByTrace(
       SELECT *, if(is_root = 1, '', '-') AS parent_id, ${keyIndex} AS key_index, ${cost} AS record_cost, ${isUsed} AS is_used,
         ${isPriced} AS is_priced, ${isPartial} AS is_partial
       FROM usage_rollup
-      WHERE project_id = ${param("String", project)} AND is_record = 1 AND ${hours} AND batch_id IN ${batches}
+      WHERE project_id = ${param("String", project)} AND ${rows} AND ${hours} AND batch_id IN ${batches}
     )
     GROUP BY trace_id`;
 }

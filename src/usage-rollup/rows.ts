@@ -3,6 +3,7 @@ import type { Project } from "../shared/project.ts";
 import { EMPTY_RECORD, type UsageRecord } from "./usage-record.ts";
 import type { HourSpan } from "./hour-span.ts";
 import { RECORD_VERSION } from "./manifests.ts";
+import { MANIFEST, recordRows } from "./record-rows.ts";
 import { servedModelsOf } from "./served-models.ts";
 
 /** A row of `usage_rollup`. */
@@ -20,7 +21,7 @@ export interface MaterializedSlice extends HourSpan {
   readonly records: readonly UsageRecord[];
 }
 
-/** Encodes a slice as a manifest row and record rows with the same columns. */
+/** Encodes a slice as a manifest row, and rows of records and trace sums with the same columns. */
 export function rowsOf(project: Project, materialized: MaterializedSlice): readonly RollupRow[] {
   const { hour, first, last, slice, records } = materialized;
   const key = {
@@ -49,13 +50,7 @@ export function rowsOf(project: Project, materialized: MaterializedSlice): reado
     llms: servedModelsOf(records),
   };
   return [
-    { ...key, is_record: 0, record_no: 0, manifest, ...EMPTY_RECORD },
-    ...records.map((record, number) => ({
-      ...key,
-      is_record: 1,
-      record_no: number + 1,
-      manifest: null,
-      ...record,
-    })),
+    { ...key, kind: MANIFEST, record_no: 0, manifest, ...EMPTY_RECORD },
+    ...recordRows(records).map((row, number) => ({ ...key, record_no: number + 1, manifest: null, ...row })),
   ];
 }

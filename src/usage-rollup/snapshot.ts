@@ -13,24 +13,14 @@ export interface WindowSnapshot extends RollupSnapshot {
   readonly rereadMultiHourTraces: () => Promise<readonly MultiHourTraceSet[]>;
 }
 
-/**
- * Reads the snapshot of the calls started in `started`. Nearly all calls are stored under the hour they started in, so it
- * reads these hours while resolving the hour buckets, and reads again only if there are other buckets.
- */
+/** Reads the snapshot of the calls started in `started`. */
 export async function readSnapshot(
   engine: Engine,
   project: Project,
   started: HourRange,
   signal: AbortSignal,
 ): Promise<WindowSnapshot> {
-  const nearby = { from: started.from - MAX_SPAN_HOURS, to: started.to + MAX_SPAN_HOURS };
-  const reading = { engine, project, signal };
-  const [hours, snapshot] = await Promise.all([
-    readHourBuckets(engine, project, started, { name: "usage_rollup_key_hours", signal }),
-    readSnapshotOf(reading, hourBetween(started), hourBetween(nearby)),
-  ]);
-  if (hours.every((hour) => hour >= started.from && hour <= started.to)) return withRows(hours, snapshot);
-  return withRows(hours, await readSnapshotOf(reading, hourIn(hours), hourIn(around(hours))));
+  return (await readAround({ engine, project, signal }, started, 0)).snapshot;
 }
 
 /** Reads the snapshot of the traces with calls started in `started`: of these hours, and of all in which such traces may have calls. */
@@ -40,18 +30,36 @@ export async function readTraceSnapshot(
   started: HourRange,
   signal: AbortSignal,
 ): Promise<WindowSnapshot> {
-  const requested = await readHourBuckets(engine, project, started, {
-    name: "usage_rollup_key_hours",
-    signal,
-  });
-  const hours = around(requested);
-  const snapshot = await readSnapshotOf({ engine, project, signal }, hourIn(hours), hourIn(around(hours)));
-  return { ...withRows(hours, snapshot), requested: new Set(requested) };
+  const { requested, snapshot } = await readAround({ engine, project, signal }, started, MAX_SPAN_HOURS);
+  return { ...snapshot, requested: new Set(requested) };
 }
 
-/** Returns the hours of spans that contain one of the hours. */
-function around(hours: readonly number[]): readonly number[] {
-  return [...new Set(hours.flatMap((hour) => range(hour - MAX_SPAN_HOURS, hour + MAX_SPAN_HOURS)))];
+/**
+ * Reads the hour buckets of the calls started in `started`, and the snapshot of the hours within `margin` of these. Nearly all
+ * calls are stored under the hour they started in, so it reads the hours of `started` while resolving the hour buckets, and
+ * reads again only if there are other buckets.
+ */
+async function readAround(
+  reading: Reading,
+  started: HourRange,
+  margin: number,
+): Promise<{ readonly requested: readonly number[]; readonly snapshot: WindowSnapshot }> {
+  const { engine, project, signal } = reading;
+  const within = (by: number): Sql => hourBetween({ from: started.from - by, to: started.to + by });
+  const [requested, snapshot] = await Promise.all([
+    readHourBuckets(engine, project, started, { name: "usage_rollup_key_hours", signal }),
+    readSnapshotOf(reading, within(margin), within(margin + MAX_SPAN_HOURS)),
+  ]);
+  const hours = around(requested, margin);
+  if (requested.every((hour) => hour >= started.from && hour <= started.to))
+    return { requested, snapshot: withRows(hours, snapshot) };
+  const again = await readSnapshotOf(reading, hourIn(hours), hourIn(around(hours, MAX_SPAN_HOURS)));
+  return { requested, snapshot: withRows(hours, again) };
+}
+
+/** Returns the hours within `margin` of one of the hours. */
+function around(hours: readonly number[], margin: number): readonly number[] {
+  return [...new Set(hours.flatMap((hour) => range(hour - margin, hour + margin)))];
 }
 
 interface Reading {

@@ -1,3 +1,4 @@
+import { IS_MANIFEST } from "./record-rows.ts";
 import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import { RECORD_VERSION } from "./manifests.ts";
@@ -48,7 +49,7 @@ export async function readHours(engine: Engine, requested: HoursRequested): Prom
     sql`SELECT project_id AS project, hour, rows, toString(found) AS fingerprint,
           (project_id, hour, found, ifNull(traceSetHash, 0)) IN
             (SELECT project_id, hour, manifest.fingerprint, manifest.trace_set_hash FROM usage_rollup FINAL
-             WHERE is_record = 0 AND first_hour = last_hour AND manifest.version = ${param("UInt32", RECORD_VERSION)} AND ${hours}
+             WHERE ${IS_MANIFEST} AND first_hour = last_hour AND manifest.version = ${param("UInt32", RECORD_VERSION)} AND ${hours}
              GROUP BY project_id, hour, manifest.fingerprint, manifest.trace_set_hash, manifest.slices HAVING count() = manifest.slices) AS isMaterialized
         FROM
           (SELECT project_id, hour, sum(calls.fingerprint) AS found, count() AS rows FROM calls WHERE ${hours} GROUP BY project_id, hour) AS stored

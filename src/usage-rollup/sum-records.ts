@@ -6,7 +6,8 @@ import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { COUNT_SLOTS, countFields } from "../usage/count-fields.ts";
 import { NO_LATENCIES, type SummedUsage, type UsageAggregate } from "./aggregate.ts";
-import { NO_LATENCY } from "./usage-record.ts";
+import { IS_RECORD } from "./record-rows.ts";
+import { FIFTEEN_MINUTES_US, NO_LATENCY } from "./usage-record.ts";
 import type { RollupManifest } from "./manifests.ts";
 import { hourIn } from "./hour.ts";
 import { countTiersBelow } from "./input-tier.ts";
@@ -46,7 +47,6 @@ export interface Sums {
 
 /** `atUs` of records that the condition excludes; earlier than every interval. */
 const OUTSIDE = Number.MIN_SAFE_INTEGER;
-export const FIFTEEN_MINUTES_US = 900_000_000;
 
 /**
  * Sums the records of a plan in one statement. `undefined` if it does not find each record exactly once, because an hour was
@@ -134,7 +134,7 @@ function statementOf({
   );
   return sql`SELECT ${join([...keys, ...sums, ...lists], ", ")}
     FROM (SELECT *, if(is_root = 1, '', '-') AS parent_id FROM usage_rollup
-      WHERE project_id = ${param("String", project)} AND is_record = 1 AND ${hours} AND batch_id IN ${batches})
+      WHERE project_id = ${param("String", project)} AND ${IS_RECORD} AND ${hours} AND batch_id IN ${batches})
     GROUP BY ${trusted(keys.map((_, index) => index + 1).join(", "))}`;
 }
 

@@ -33,10 +33,13 @@ export interface RecordUsage extends Counts {
 }
 type Counts = { readonly [Wire in CountWire]: number };
 
+export const FIFTEEN_MINUTES_US = 900_000_000;
+
 /** Call fields and counts; only one record of a call has nonzero counts. */
 export interface RecordCall extends Readonly<Record<CallField, string>> {
   readonly calls: number;
   readonly errors: number;
+  readonly unfinished: number;
   readonly latency_ms: number;
   readonly is_root: number;
   /** 1 for the root of its trace; without a call that has no parent, for the earliest call. */
@@ -49,6 +52,8 @@ export interface RecordCall extends Readonly<Record<CallField, string>> {
 export interface UsageRecord extends RecordCall, RecordUsage {
   /** Microseconds since the epoch. */
   readonly started_at_us: number;
+  /** 1; in a sum of records, their number. */
+  readonly records: number;
 }
 
 export const NO_USAGE: RecordUsage = {
@@ -80,8 +85,10 @@ export const EMPTY_RECORD: UsageRecord = {
   is_root: 0,
   is_first: 0,
   is_wasted: 0,
+  records: 0,
   calls: 0,
   errors: 0,
+  unfinished: 0,
   latency_ms: 0,
   ...NO_USAGE,
 };

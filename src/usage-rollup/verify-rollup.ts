@@ -2,6 +2,7 @@ import type { Engine } from "../store/engine.ts";
 import { join, param, sql, trusted } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { RECORD_COLUMNS, type UsageRecord } from "./usage-record.ts";
+import { IS_MANIFEST, recordRows, type RecordRow } from "./record-rows.ts";
 import { spanKey } from "./hour-span.ts";
 import { hourKey, type Hour } from "./hour.ts";
 import { inChunks } from "./hour-chunks.ts";
@@ -92,8 +93,9 @@ class Comparison implements RollupSink {
       this.#folded.set(key, records);
       if (slice.slice + 1 < slice.slices) continue;
       this.#folded.delete(key);
-      const stored = await this.#storedRecords(slice);
-      if (stored !== undefined && textOf(stored) !== textOf(records)) this.different.add(slice.hour);
+      const stored = await this.#storedRows(slice);
+      if (stored !== undefined && textOf(stored) !== textOf(recordRows(records)))
+        this.different.add(slice.hour);
     }
   }
 
@@ -102,30 +104,32 @@ class Comparison implements RollupSink {
   }
 
   /** `undefined` if the rollup has no valid manifest of the slice. */
-  async #storedRecords(of: MaterializedSlice): Promise<readonly UsageRecord[] | undefined> {
+  async #storedRows(of: MaterializedSlice): Promise<readonly RecordRow[] | undefined> {
     const under = sql`project_id = ${param("String", this.#project)} AND hour = ${param("Int64", of.hour)}
       AND first_hour = ${param("Int64", of.first)} AND last_hour = ${param("Int64", of.last)}`;
     const manifests = await this.#engine.rows<{ batch: string }>(
-      sql`SELECT toString(batch_id) AS batch FROM usage_rollup FINAL WHERE is_record = 0 AND ${under}
+      sql`SELECT toString(batch_id) AS batch FROM usage_rollup FINAL WHERE ${IS_MANIFEST} AND ${under}
           AND manifest.fingerprint = ${param("UInt64", of.fingerprint)} AND manifest.trace_set_hash = ${param("UInt64", of.traceSetHash)}`,
       { name: "usage_rollup_verify_manifests", limits: "maintenance" },
     );
     if (manifests.length === 0) return undefined;
     const columns = join(
-      RECORD_COLUMNS.map((name) => trusted(name)),
+      ROW_COLUMNS.map((name) => trusted(name)),
       ", ",
     );
     const batches = manifests.map(({ batch }) => batch);
-    return this.#engine.rows<UsageRecord>(
-      sql`SELECT ${columns} FROM usage_rollup WHERE is_record = 1 AND ${under}
+    return this.#engine.rows<RecordRow>(
+      sql`SELECT ${columns} FROM usage_rollup WHERE NOT ${IS_MANIFEST} AND ${under}
           AND batch_id IN ${param("Array(UInt64)", batches)}`,
       { name: "usage_rollup_verify", limits: "maintenance" },
     );
   }
 }
 
-/** Canonical text of records, independent of their order. */
-function textOf(records: readonly UsageRecord[]): string {
-  const texts = records.map((record) => JSON.stringify(RECORD_COLUMNS.map((name) => record[name])));
+const ROW_COLUMNS = ["kind", ...RECORD_COLUMNS] as const;
+
+/** Canonical text of rows, independent of their order. */
+function textOf(rows: readonly RecordRow[]): string {
+  const texts = rows.map((row) => JSON.stringify(ROW_COLUMNS.map((name) => row[name])));
   return texts.sort().join("\n");
 }

@@ -88,7 +88,7 @@ describe("the usage rollup", () => {
     const slicesOf = (): Promise<{ first: number; last: number; slices: number; manifests: number }[]> =>
       store.engine.rows(
         sql`SELECT first_hour AS first, last_hour AS last, max(manifest.slices) AS slices, count() AS manifests
-            FROM usage_rollup FINAL WHERE project_id = ${param("String", project)} AND is_record = 0
+            FROM usage_rollup FINAL WHERE project_id = ${param("String", project)} AND kind = 0
             GROUP BY first, last, hour ORDER BY first, last, hour`,
         { name: "test" },
       );
@@ -103,7 +103,7 @@ describe("the usage rollup", () => {
     };
     const remove = (where: Sql): Promise<void> =>
       store.engine.command(
-        sql`ALTER TABLE usage_rollup DELETE WHERE project_id = ${param("String", project)} AND is_record = 0
+        sql`ALTER TABLE usage_rollup DELETE WHERE project_id = ${param("String", project)} AND kind = 0
             AND slice = 1 AND ${where} SETTINGS mutations_sync = 2`,
         { name: "test" },
       );
@@ -153,7 +153,7 @@ describe("the usage rollup", () => {
     expect(await materializer.run()).toBe(0);
     expect(await materializer.run()).toBe(1);
     const hours = await store.engine.rows<{ hour: number; records: number }>(
-      sql`SELECT hour, max(manifest.records) AS records FROM usage_rollup WHERE project_id = 'acme/kept' AND is_record = 0 GROUP BY hour ORDER BY hour`,
+      sql`SELECT hour, max(manifest.records) AS records FROM usage_rollup WHERE project_id = 'acme/kept' AND kind = 0 GROUP BY hour ORDER BY hour`,
       { name: "test" },
     );
     expect(hours.map(({ records }) => records)).toEqual([1, 2]);

@@ -229,7 +229,7 @@ describe("deleting calls", () => {
   const inRollup = async (): Promise<readonly string[]> => {
     const rows = await test.engine.rows<{ thread: string }>(
       sql`SELECT DISTINCT thread_id AS thread FROM usage_rollup
-          WHERE project_id = ${param("String", project_id)} AND is_record = 1 ORDER BY thread`,
+          WHERE project_id = ${param("String", project_id)} AND kind > 0 ORDER BY thread`,
       options,
     );
     return rows.map((row) => row.thread);

@@ -142,7 +142,7 @@ describe("npm run usage-rollup", () => {
 
   it("finds hours that differ from their calls, and rebuilds them", { timeout: 120_000 }, async () => {
     const places =
-      "project_id = 'acme/hours' AND (is_record, hour, first_hour = last_hour) IN ((1, 490900, 1), (1, 490901, 0))";
+      "project_id = 'acme/hours' AND (kind > 0, hour, first_hour = last_hour) IN ((1, 490900, 1), (1, 490901, 0))";
     const change = `requests = requests + 1 WHERE ${places}`;
     await inStore(`ALTER TABLE usage_rollup UPDATE ${change} SETTINGS mutations_sync = 2`);
     expect(await rollup("check")).toMatchObject({

@@ -82,7 +82,7 @@ const contents: readonly Content[] = [
       projects,
     ) => sql`(${callHour}) IN ${fromDeletedCalls(callHour, projects)} AND (project_id, batch_id) NOT IN
       (SELECT project_id, batch_id FROM usage_rollup
-       WHERE project_id IN ${projects} AND is_record = 0 AND (${callHour}, manifest.hour_fingerprint) IN
+       WHERE project_id IN ${projects} AND kind = 0 AND (${callHour}, manifest.hour_fingerprint) IN
         (SELECT ${callHour}, sum(calls.fingerprint) FROM calls
          WHERE project_id IN ${projects} AND (${callHour}) IN ${fromDeletedCalls(callHour, projects)} GROUP BY ${callHour}))`,
   },

@@ -4,7 +4,7 @@ import { StorageError } from "../storage-error.ts";
 
 /** Source: ClickHouse `src/Common/ErrorCodes.cpp`, TOO_MANY_ROWS_OR_BYTES. */
 const TOO_MANY_BYTES = "396";
-const FIRST_PAGE_KEYS = 32;
+const FIRST_PAGE_KEYS = 64;
 const MAX_PAGE_KEYS = 5000;
 /** Target; the limit is twice that, except for a single key. */
 const PAGE_BYTES = 4 * 1024 * 1024;

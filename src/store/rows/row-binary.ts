@@ -16,6 +16,10 @@ export class RowBinaryReader extends BinaryReader {
     return length === 0 ? "" : this.bytes.toString("utf8", start, this.at);
   }
 
+  uint8(): number {
+    return this.bytes[this.at++]!;
+  }
+
   /** Reads an Array(Int32). */
   int32s(): number[] {
     const values = Array.from({ length: this.varint() }, (_, at) => this.bytes.readInt32LE(this.at + at * 4));

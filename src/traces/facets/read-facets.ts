@@ -1,15 +1,11 @@
 import { inTraces } from "../../query/index.ts";
-import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
+import { sql, type Sql } from "../../query/sql.ts";
 import type { ProviderOf } from "../../stats/sums/window-fold.ts";
 import type { Engine } from "../../store/engine.ts";
-import {
-  recordsByTrace,
-  type TraceRecords,
-  type TraceSelection,
-} from "../../usage-rollup/records-by-trace.ts";
 import { addCosts, type Cost } from "../figures.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import { selectTraces, type FoldedTrace, type ReadDeps } from "../read/select-traces.ts";
+import { facetsStatement, type FacetRecords } from "./facets-statement.ts";
 import type { Facet } from "./plan-facets.ts";
 
 export interface FacetDeps extends ReadDeps {
@@ -147,18 +143,21 @@ interface Row {
 /** Counts the selected traces of the records. `known`: values to include, by facet. */
 async function countRecords(
   { engine, providerOf, signal }: FacetDeps,
-  from: { readonly records: TraceRecords; readonly selection: TraceSelection; readonly plan: TracesPlan },
+  from: FacetRecords,
   asked: {
     readonly facets: readonly Facet[];
     readonly limit: number;
     readonly known: readonly ReadonlyMap<string, ValueCount>[];
   },
 ): Promise<readonly RecordValues[] | "changed"> {
-  const rows = await engine.rows<Row>(statementOf(from, asked, providerOf), {
-    name: "traces_facets",
-    limits: "heavy",
-    signal,
+  const known = asked.known.map((counts) => [...counts.keys()]);
+  const statement = facetsStatement(from, {
+    ...asked,
+    known,
+    modelText: (source, { llm, service }) =>
+      modelText(source, { llm, provider: service?.provider }, providerOf),
   });
+  const rows = await engine.rows<Row>(statement, { name: "traces_facets", limits: "heavy", signal });
   const byFacet = Map.groupBy(rows, ({ facet }) => facet);
   const expected = from.records.manifests.reduce((sum, manifest) => sum + manifest.records, 0);
   const found = Number(byFacet.get(asked.facets.length)?.[0]?.records ?? 0);
@@ -183,65 +182,4 @@ function countOf({ traces, amount, used, priced, is_partial }: Row, unit: bigint
       isPartial: is_partial === 1,
     },
   };
-}
-
-function statementOf(
-  {
-    records,
-    selection,
-    plan,
-  }: { readonly records: TraceRecords; readonly selection: TraceSelection; readonly plan: TracesPlan },
-  {
-    facets,
-    limit,
-    known,
-  }: {
-    readonly facets: readonly Facet[];
-    readonly limit: number;
-    readonly known: readonly ReadonlyMap<string, ValueCount>[];
-  },
-  providerOf: ProviderOf,
-): Sql {
-  const number = (value: number): Sql => trusted(String(value));
-  const columns: Sql[] = [];
-  const joins: Sql[] = [];
-  const values = facets.map(({ ofRecords, valuesIn }, place): Sql => {
-    if (ofRecords === undefined) {
-      joins.push(
-        sql`LEFT JOIN ${valuesIn!(plan.project, plan.place)} AS looked_up_${number(place)} USING trace_id`,
-      );
-      return sql`looked_up_${number(place)}.values`;
-    }
-    if ("column" in ofRecords) {
-      columns.push(
-        sql`anyIf(CAST(${ofRecords.column}, 'String'), is_first = 1 AND is_root = 1) AS text_${number(place)}`,
-      );
-      return sql`[if(text_${number(place)} = '', '', toJSONString(text_${number(place)}))]`;
-    }
-    const names = records.prices.keys.map(({ llm, service }) =>
-      modelText(ofRecords.models, { llm, provider: service?.provider }, providerOf),
-    );
-    if (names.length === 0) return sql`['']`;
-    return sql`arrayDistinct(arrayMap(key -> arrayElement(${param("Array(String)", names)}, key), key_indexes))`;
-  });
-  if (facets.some(({ ofRecords }) => ofRecords !== undefined && "models" in ofRecords))
-    columns.push(sql`groupUniqArrayIf(key_index, is_used) AS key_indexes`);
-  const pairs = values.map(
-    (list, place) =>
-      sql`arrayMap(value -> (toUInt8(${number(place)}), value), if(empty(${list}), [''], ${list}))`,
-  );
-  const all = sql`[(toUInt8(${number(facets.length)}), '')]`;
-  const most = limit + Math.max(...known.map((counts) => counts.size));
-  const isKnown = known.map(
-    (counts, place) =>
-      sql`(facet = ${number(place)} AND value IN ${param("Array(String)", [...counts.keys()])})`,
-  );
-  return sql`SELECT *, toUInt32(count() OVER (PARTITION BY facet)) AS all_values FROM (
-      SELECT pair.1 AS facet, pair.2 AS value, toUInt32(count()) AS traces, toString(sum(records)) AS records,
-        toString(sum(cost)) AS amount, max(used > 0) AS used, max(priced > 0) AS priced, max(partial) AS is_partial
-      FROM (SELECT records, cost, used, priced, partial,
-          if(is_selected, arrayConcat(${join([...pairs, all], ", ")}), ${all}) AS pairs
-        FROM (${recordsByTrace(records, selection, columns)}) AS by_trace ${join(joins, " ")})
-      ARRAY JOIN pairs AS pair GROUP BY facet, value)
-    ORDER BY facet, (${join(isKnown, " OR ")}) DESC, traces DESC, value LIMIT ${param("UInt32", most)} BY facet`;
 }

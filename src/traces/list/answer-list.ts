@@ -1,9 +1,8 @@
 import { inTraces } from "../../query/index.ts";
 import { addFigures, costText, NO_FIGURES, type Figures } from "../figures.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
-import { findTraces } from "../read/find-traces.ts";
-import { readRoots, type TraceRoot } from "../read/read-roots.ts";
-import { readRootTexts, type RootTexts } from "../read/read-root-texts.ts";
+import { findTraces, type FoundTrace } from "../read/find-traces.ts";
+import { readRootTexts, type RootKey, type RootTexts } from "../read/read-root-texts.ts";
 import { readTraceFeedback } from "../read/read-trace-feedback.ts";
 import { selectTraces, withFigures, type FoldedTrace, type ReadDeps } from "../read/select-traces.ts";
 import { compareRanks, rankOf, type Rank } from "./order.ts";
@@ -42,24 +41,26 @@ async function rowsOf(deps: ReadDeps, plan: TracesPlan, ranks: readonly Rank[]):
   const { project } = plan;
   const ids = ranks.map(({ traceId }) => traceId);
   const where = [inTraces(project, ids)];
-  const found = await findTraces(engine, { project, where, most: ids.length }, signal);
-  const [traces, roots, feedback] = await Promise.all([
+  const found = await findTraces(engine, { project, where, most: ids.length, withRoots: true }, signal);
+  const [traces, texts, feedback] = await Promise.all([
     withFigures(deps, plan, found),
-    readRoots(engine, project, found, signal),
+    readRootTexts(engine, project, found.flatMap(rootKeyOf), signal),
     readTraceFeedback(engine, project, found, signal),
   ]);
-  const places = [...roots].map(([traceId, { id, hour }]) => ({ traceId, id, hour }));
-  const texts = await readRootTexts(engine, project, places, signal);
   const byId = new Map(traces.map((trace) => [trace.traceId, trace]));
   return ids.flatMap((id) => {
     const trace = byId.get(id);
     // deleted meanwhile
     if (trace === undefined) return [];
-    return [traceText(trace, rootOf(roots.get(id), texts.get(id)), feedback.get(id) ?? [])];
+    return [traceText(trace, rootOf(trace, texts.get(id)), feedback.get(id) ?? [])];
   });
 }
 
-function rootOf(root: TraceRoot | undefined, texts: RootTexts | undefined): object | null {
+function rootKeyOf({ traceId, root }: FoundTrace): readonly RootKey[] {
+  return root === undefined ? [] : [{ traceId, id: root.id, hour: root.hour }];
+}
+
+function rootOf({ root }: FoundTrace, texts: RootTexts | undefined): object | null {
   if (root === undefined) return null;
   const { hour: _hour, ...fields } = root;
   return { ...fields, input_preview: null, output_preview: null, ...texts };

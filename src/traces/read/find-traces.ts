@@ -1,14 +1,14 @@
 import { computedColumns, HAS_ENDED } from "../../query/fields/columns.ts";
 import { IS_VISIBLE } from "../../query/index.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
-import { join, param, sql, type Sql } from "../../query/sql.ts";
+import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
 import { AppError } from "../../shared/errors.ts";
-import { toStoreText } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
 import type { SelectedTrace } from "../../trace-usage/selection.ts";
 import type { TimeWindow } from "../../buckets/buckets.ts";
+import { readRoot, ROOT_COLUMNS, type TraceRoot } from "./trace-root.ts";
 
 /** Trace without its usage. */
 export interface FoundTrace extends SelectedTrace {
@@ -17,18 +17,21 @@ export interface FoundTrace extends SelectedTrace {
   /** Latency of the root; undefined if it has not ended, or there is none. */
   readonly latencyMs: number | undefined;
   readonly unfinished: number;
+  /** `undefined` if it has none, or roots were not requested. */
+  readonly root: TraceRoot | undefined;
 }
 
-/** Sort key that is least for the root of a trace, or without one for its earliest call. */
-export const ROOT_FIRST = sql`(ifNull(parent_id, '') != '', started_at, id)`;
+const IS_CHILD = sql`ifNull(parent_id, '') != ''`;
 export const HAS_FAILED = sql`(ifNull(exception, '') != '')`;
-const STARTED = sql`argMin(assumeNotNull(started_at), ${ROOT_FIRST})`;
 const NO_LATENCY = Number.MIN_SAFE_INTEGER;
-const NONE = param("Int64", NO_LATENCY);
-const LATENCY = sql`ifNull(${computedColumns.get("latency_ms")!.sql}, ${NONE})`;
-const COLUMNS = sql`trace_id, toUnixTimestamp64Micro(${STARTED}),
-  toInt64(if(min(ifNull(parent_id, '') != ''), ${NONE}, argMin(${LATENCY}, ${ROOT_FIRST}))),
-  toInt64(count()), toInt64(countIf(NOT ${HAS_ENDED})), groupUniqArray(hour)`;
+const LATENCY = sql`ifNull(${computedColumns.get("latency_ms")!.sql}, ${trusted(String(NO_LATENCY))})`;
+
+/** Columns of a trace. `first`: of its root, or without one of its earliest call. */
+function columnsOf(withRoots: boolean): Sql {
+  const first = sql`toUInt8(${IS_CHILD}), toUnixTimestamp64Micro(assumeNotNull(started_at)), toInt64(${LATENCY})`;
+  return sql`trace_id, toInt64(count()), toInt64(countIf(NOT ${HAS_ENDED})), groupUniqArray(hour),
+    argMin(tuple(${first}${withRoots ? sql`, ${ROOT_COLUMNS}` : sql``}), (${IS_CHILD}, started_at, id)) AS first`;
+}
 
 export interface FindRequest {
   readonly project: Project;
@@ -38,49 +41,45 @@ export interface FindRequest {
   readonly started?: TimeWindow;
   /** Maximum number of traces. */
   readonly most: number;
+  readonly withRoots?: boolean;
 }
 
 /** Finds traces. Errors: `StorageError`; too_many_calls if there are more than `most`. */
 export async function findTraces(
   engine: Engine,
-  { project, where, started, most }: FindRequest,
+  { project, where, started, most, withRoots = false }: FindRequest,
   signal: AbortSignal,
 ): Promise<readonly FoundTrace[]> {
   const having = started === undefined ? sql`` : sql`HAVING ${startedWithin(started)}`;
   const bytes = await engine.bytes(
-    sql`SELECT ${COLUMNS} FROM calls FINAL PREWHERE ${join([ofProject(project), ...where], " AND ")}
+    sql`SELECT ${columnsOf(withRoots)} FROM calls FINAL PREWHERE ${join([ofProject(project), ...where], " AND ")}
       WHERE ${IS_VISIBLE} GROUP BY trace_id ${having} LIMIT ${param("UInt32", most + 1)}`,
     "RowBinary",
     { name: "traces_find", limits: "heavy", signal },
   );
   const reader = new RowBinaryReader(bytes);
   const traces: FoundTrace[] = [];
-  while (!reader.done) traces.push(readTrace(reader));
+  while (!reader.done) traces.push(readTrace(reader, withRoots));
   if (traces.length > most) throw tooManyTraces(most);
   return traces;
 }
 
-function readTrace(reader: RowBinaryReader): FoundTrace {
-  const [traceId, startedUs, latencyMs] = [reader.string(), reader.int64(), reader.int64()];
-  const [callCount, unfinished] = [reader.int64(), reader.int64()];
-  return {
-    traceId,
-    startedUs,
-    latencyMs: latencyMs === NO_LATENCY ? undefined : latencyMs,
-    callCount,
-    unfinished,
-    hours: reader.int32s(),
-    ids: undefined,
-  };
+function readTrace(reader: RowBinaryReader, withRoots: boolean): FoundTrace {
+  const [traceId, callCount, unfinished, hours] = [
+    reader.string(),
+    reader.int64(),
+    reader.int64(),
+    reader.int32s(),
+  ];
+  const [isChild, startedUs, latency] = [reader.uint8() === 1, reader.int64(), reader.int64()];
+  const first = withRoots ? readRoot(reader) : undefined;
+  const latencyMs = isChild || latency === NO_LATENCY ? undefined : latency;
+  const root = isChild ? undefined : first;
+  return { traceId, startedUs, latencyMs, callCount, unfinished, hours, ids: undefined, root };
 }
 
-/** Range of the store: years 1900 to 2254. */
-const [FIRST_US, LAST_US] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2255, 0, 1) * 1000];
-
 function startedWithin({ startUs, endUs }: TimeWindow): Sql {
-  const instant = (us: number) =>
-    param("DateTime64(6, 'UTC')", toStoreText(Math.min(Math.max(us, FIRST_US), LAST_US)));
-  return sql`${STARTED} >= ${instant(startUs)} AND ${STARTED} < ${instant(endUs)}`;
+  return sql`first.2 >= ${param("Int64", startUs)} AND first.2 < ${param("Int64", endUs)}`;
 }
 
 function tooManyTraces(most: number): AppError {

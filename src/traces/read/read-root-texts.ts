@@ -7,7 +7,7 @@ import { parseJson } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Steps } from "../../shared/steps.ts";
 import type { Engine } from "../../store/engine.ts";
-import { readInPages } from "../../store/rows/read-in-pages.ts";
+import { readInPages, type KeyPage } from "../../store/rows/read-in-pages.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
 import { inputPreview } from "../previews/input-preview.ts";
 import { largeInputPreview, largeOutputPreview } from "../previews/large-preview-sql.ts";
@@ -36,43 +36,60 @@ export async function readRootTexts(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, RootTexts>> {
   const texts = new Map<string, RootTexts>();
-  const pages = readInPages(roots.values(), {
-    engine,
-    name: "traces_root_texts",
-    statement: (page) => textsOf(project, page),
-    signal,
+  const read = async (keys: readonly RootKey[], columns: Sql, add: (row: Row) => void): Promise<void> => {
+    const statement = (page: readonly RootKey[]) => payloadsOf(project, page, columns);
+    const pages = readInPages(keys.values(), { engine, name: "traces_root_texts", statement, signal });
+    for await (const page of pages) await inTurns(eachRow(page, add));
+  };
+  const large: RootKey[] = [];
+  await read(roots, PAYLOADS, ({ key, isLarge, inputs, output }) => {
+    texts.set(key.traceId, {
+      input_preview: inputPreview(parsed(inputs)),
+      output_preview: outputPreview(parsed(output)),
+    });
+    if (isLarge) large.push(key);
   });
-  for await (const { keys, bytes } of pages) await inTurns(readTexts(bytes, keys, texts));
+  await read(large, PREVIEWS_OF_LARGE, ({ key: { traceId }, inputs, output }) => {
+    const known = texts.get(traceId);
+    texts.set(traceId, {
+      input_preview: inputs || known?.input_preview || null,
+      output_preview: output || known?.output_preview || null,
+    });
+  });
   return texts;
 }
 
-function textsOf(project: Project, roots: readonly RootKey[]): Sql {
+const [INPUTS, OUTPUT] = [sql`ifNull(inputs, '')`, sql`ifNull(output, '')`];
+const isLarge = (text: Sql): Sql => sql`(length(${text}) > ${MAX_PAYLOAD_BYTES})`;
+const ifSmall = (text: Sql): Sql => sql`if(${isLarge(text)}, '', ${text})`;
+const ifLarge = (text: Sql): Sql => sql`if(${isLarge(text)}, ${text}, '')`;
+const PAYLOADS = sql`toUInt8(${isLarge(INPUTS)} OR ${isLarge(OUTPUT)}), ${ifSmall(INPUTS)}, ${ifSmall(OUTPUT)}`;
+const PREVIEWS_OF_LARGE = sql`toUInt8(1), ${largeInputPreview(ifLarge(INPUTS))}, ${largeOutputPreview(ifLarge(OUTPUT))}`;
+
+function payloadsOf(project: Project, roots: readonly RootKey[], columns: Sql): Sql {
   const ids = param(
     "Array(String)",
     Array.from(roots, ({ id }) => id),
   );
-  // of a payload that is read whole, the engine evaluates the preview of ''
-  const [inputs, output] = [sql`ifNull(inputs, '')`, sql`ifNull(output, '')`];
-  const ifLarge = (text: Sql): Sql => sql`if(length(${text}) > ${MAX_PAYLOAD_BYTES}, ${text}, '')`;
-  const ifSmall = (text: Sql): Sql => sql`if(length(${text}) > ${MAX_PAYLOAD_BYTES}, '', ${text})`;
-  return sql`SELECT trace_id, id, ${ifSmall(inputs)}, ${largeInputPreview(ifLarge(inputs))},
-      ${ifSmall(output)}, ${largeOutputPreview(ifLarge(output))}
+  return sql`SELECT trace_id, id, ${columns}
     FROM calls FINAL PREWHERE ${ofProject(project)} AND ${inTraceHours(roots)} AND id IN ${ids} WHERE ${IS_VISIBLE}`;
 }
 
-function* readTexts(bytes: Buffer, roots: readonly RootKey[], into: Map<string, RootTexts>): Steps<void> {
-  const idOf = new Map(roots.map(({ traceId, id }) => [traceId, id]));
+interface Row {
+  readonly key: RootKey;
+  readonly isLarge: boolean;
+  readonly inputs: string;
+  readonly output: string;
+}
+
+function* eachRow({ bytes, keys }: KeyPage<RootKey>, add: (row: Row) => void): Steps<void> {
+  const byTrace = new Map(keys.map((key) => [key.traceId, key]));
   const reader = new RowBinaryReader(bytes);
   while (!reader.done) {
-    const [traceId, id] = [reader.string(), reader.string()];
-    const [inputs, largeInputs] = [reader.string(), reader.string()];
-    const [output, largeOutput] = [reader.string(), reader.string()];
+    const [key, id] = [byTrace.get(reader.string()), reader.string()];
+    const [isLarge, inputs, output] = [reader.uint8() === 1, reader.string(), reader.string()];
     // a page can have a call of another trace with the id of a root
-    if (idOf.get(traceId) !== id) continue;
-    into.set(traceId, {
-      input_preview: inputs === "" ? largeInputs || null : inputPreview(parsed(inputs)),
-      output_preview: output === "" ? largeOutput || null : outputPreview(parsed(output)),
-    });
+    if (key?.id === id) add({ key, isLarge, inputs, output });
     yield;
   }
 }
