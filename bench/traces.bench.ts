@@ -57,6 +57,8 @@ export const scenario: Scenario = {
         ]);
         const times = await timeInTurn(5, {
           ...(Object.fromEntries(pages) as Record<(typeof ORDERS)[number], () => Promise<void>>),
+          anyCall: () =>
+            service.ask("/traces/query", { ...asked, any_call: { filter: { op_names: ["op-3"] } } }),
           facets: () => service.ask("/traces/facets", { ...asked, fields: FIELDS }),
           byHand: () =>
             service.read(topByHand(hours), "JSONEachRow", { name: "bench_by_hand", limits: "heavy" }),
@@ -64,6 +66,7 @@ export const scenario: Scenario = {
         const what = (page: string): string => `${page} of ${name} of ${count} calls`;
         results.push(
           ...ORDERS.map((order) => within(ms, what(`first page by ${order}`), times[order]!)),
+          within(ms, what("first page of traces with a call of an operation"), times["anyCall"]!),
           within(ms, what(`${FIELDS.length} facets`), times["facets"]!),
           ratioAtMost(4, {
             what: what("first page by total_cost"),

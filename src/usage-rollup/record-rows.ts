@@ -13,8 +13,9 @@ export const IS_MANIFEST = trusted(`kind = ${MANIFEST}`);
 export const IS_RECORD = trusted(`kind IN (${RECORD}, ${BOTH})`);
 export const IS_TRACE_SUM = trusted(`kind IN (${TRACE_SUM}, ${BOTH})`);
 
-export interface RecordRow extends UsageRecord {
+export interface RecordRow {
   readonly kind: number;
+  readonly record: UsageRecord;
 }
 
 const SUMMED = [
@@ -35,12 +36,12 @@ export function recordRows(records: readonly UsageRecord[]): readonly RecordRow[
   const groups = Map.groupBy(records, (record) => {
     const { trace_id, price_key, input_tier, is_wasted, started_at_us } = record;
     const quarter = Math.floor(started_at_us / FIFTEEN_MINUTES_US);
-    return JSON.stringify([trace_id, price_key, input_tier, is_wasted, quarter]);
+    return `${quarter} ${input_tier} ${is_wasted} ${price_key.length} ${price_key}${trace_id}`;
   });
   return [...groups.values()].flatMap((group) => {
     const sum = group.length === 1 ? undefined : sumOf(group);
-    if (sum === undefined) return group.map((record) => ({ kind: BOTH, ...record }));
-    return [...group.map((record) => ({ kind: RECORD, ...record })), { kind: TRACE_SUM, ...sum }];
+    if (sum === undefined) return group.map((record) => ({ kind: BOTH, record }));
+    return [...group.map((record) => ({ kind: RECORD, record })), { kind: TRACE_SUM, record: sum }];
   });
 }
 

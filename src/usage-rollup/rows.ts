@@ -51,6 +51,12 @@ export function rowsOf(project: Project, materialized: MaterializedSlice): reado
   };
   return [
     { ...key, kind: MANIFEST, record_no: 0, manifest, ...EMPTY_RECORD },
-    ...recordRows(records).map((row, number) => ({ ...key, record_no: number + 1, manifest: null, ...row })),
+    ...recordRows(records).map(({ kind, record }, number) => ({
+      ...key,
+      kind,
+      record_no: number + 1,
+      manifest: null,
+      ...record,
+    })),
   ];
 }

@@ -2,7 +2,7 @@ import type { Engine } from "../store/engine.ts";
 import { join, param, sql, trusted } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { RECORD_COLUMNS, type UsageRecord } from "./usage-record.ts";
-import { IS_MANIFEST, recordRows, type RecordRow } from "./record-rows.ts";
+import { IS_MANIFEST, recordRows } from "./record-rows.ts";
 import { spanKey } from "./hour-span.ts";
 import { hourKey, type Hour } from "./hour.ts";
 import { inChunks } from "./hour-chunks.ts";
@@ -94,7 +94,10 @@ class Comparison implements RollupSink {
       if (slice.slice + 1 < slice.slices) continue;
       this.#folded.delete(key);
       const stored = await this.#storedRows(slice);
-      if (stored !== undefined && textOf(stored) !== textOf(recordRows(records)))
+      if (
+        stored !== undefined &&
+        textOf(stored) !== textOf(recordRows(records).map(({ kind, record }) => ({ kind, ...record })))
+      )
         this.different.add(slice.hour);
     }
   }
@@ -104,7 +107,7 @@ class Comparison implements RollupSink {
   }
 
   /** `undefined` if the rollup has no valid manifest of the slice. */
-  async #storedRows(of: MaterializedSlice): Promise<readonly RecordRow[] | undefined> {
+  async #storedRows(of: MaterializedSlice): Promise<readonly StoredRow[] | undefined> {
     const under = sql`project_id = ${param("String", this.#project)} AND hour = ${param("Int64", of.hour)}
       AND first_hour = ${param("Int64", of.first)} AND last_hour = ${param("Int64", of.last)}`;
     const manifests = await this.#engine.rows<{ batch: string }>(
@@ -118,7 +121,7 @@ class Comparison implements RollupSink {
       ", ",
     );
     const batches = manifests.map(({ batch }) => batch);
-    return this.#engine.rows<RecordRow>(
+    return this.#engine.rows<StoredRow>(
       sql`SELECT ${columns} FROM usage_rollup WHERE NOT ${IS_MANIFEST} AND ${under}
           AND batch_id IN ${param("Array(UInt64)", batches)}`,
       { name: "usage_rollup_verify", limits: "maintenance" },
@@ -126,10 +129,11 @@ class Comparison implements RollupSink {
   }
 }
 
+type StoredRow = UsageRecord & { readonly kind: number };
 const ROW_COLUMNS = ["kind", ...RECORD_COLUMNS] as const;
 
 /** Canonical text of rows, independent of their order. */
-function textOf(rows: readonly RecordRow[]): string {
+function textOf(rows: readonly StoredRow[]): string {
   const texts = rows.map((row) => JSON.stringify(ROW_COLUMNS.map((name) => row[name])));
   return texts.sort().join("\n");
 }
