@@ -132,7 +132,12 @@ const FEEDBACK = [
 ] as const;
 
 beforeAll(async () => {
-  await Promise.all([ingest(project_id, [...DRAFTS, ...EARLY]), storePages(), storePriced(), storeDeleted()]);
+  await Promise.all([
+    ingest(project_id, [...DRAFTS, ...EARLY]),
+    storePages(),
+    ...PRICED.map(storePriced),
+    storeDeleted(),
+  ]);
   expect(await materializeAll(test.engine)).toBeGreaterThan(0);
   await ingest(project_id, [...DRAFTS.map(nextDay), ...LATE]);
   const batch = FEEDBACK.flatMap(([id, payload]) =>
@@ -390,11 +395,11 @@ describe("/traces", () => {
     expect(answer.json().traces.map(({ trace_id }: { trace_id: string }) => trace_id)).toEqual(["t2", "t3"]);
   });
 
-  it("prices usage as /usage/stats does: fractions of a picodollar, changes of prices, input tiers, units", async () => {
-    const list = await query(PRICED);
-    expect(list).toEqual({ ...pricedFromCalls, next_page_token: null });
+  it.each(PRICED)("prices usage as /usage/stats does: %o", async ({ project_id }) => {
+    const list = await query({ project_id, order_by: "total_cost" });
+    expect(list).toEqual({ ...pricedFromCalls.get(project_id), next_page_token: null });
     const stats = await test.post("/usage/stats", {
-      project_id: PRICED.project_id,
+      project_id,
       ...DAYS,
       group_by: ["trace_id"],
       include_costs: true,
@@ -454,18 +459,25 @@ async function storePages(): Promise<void> {
   expect(pageToken).toEqual(expect.any(String));
 }
 
-const PRICED = { project_id: "acme/list-prices", order_by: "total_cost" };
-let pricedFromCalls: object;
+/** Prices that change within 15 minutes, and others, with many calls of a trace in 15 minutes. */
+const PRICED = [
+  { project_id: "acme/list-prices", change: "02:20", traces: 7, minutes: 24 },
+  { project_id: "acme/list-prices-by-quarter", change: "02:15", traces: 2, minutes: 2 / 3 },
+];
+const pricedFromCalls = new Map<string, object>();
 
-/** Traces with usage of many kinds, and their list when they are not in the usage rollup yet. */
-async function storePriced(): Promise<void> {
+/**
+ * Traces with usage of many kinds, prices of fractions of a picodollar, input tiers and units, and their list when they are
+ * not in the usage rollup yet.
+ */
+async function storePriced({ project_id, change, traces, minutes }: (typeof PRICED)[number]): Promise<void> {
   for (const [effective_date, prompt_token_cost] of [
     ["2026-01-01T00:00:00Z", 1.23456e-13],
-    ["2026-01-02T02:20:00Z", 3e-6],
+    [`2026-01-02T${change}:00Z`, 3e-6],
     ["2026-01-02T05:00:00Z", 7e-9],
   ] as const) {
     const costs = { fine: { prompt_token_cost, completion_token_cost: 1e-6, effective_date } };
-    const created = await test.post("/cost/create", { project_id: PRICED.project_id, costs });
+    const created = await test.post("/cost/create", { project_id, costs });
     expect(created.status, created.text).toBe(200);
   }
   const usages = [
@@ -483,17 +495,19 @@ async function storePriced(): Promise<void> {
       },
     },
   ];
-  await ingest(
-    PRICED.project_id,
-    Array.from({ length: 18 }, (_, number) => ({
-      id: `c${number}`,
-      trace: `t${number % 7}`,
-      ...(number >= 7 && { parent: `c${number % 7}` }),
-      at: number * HOUR * 0.4,
-      more: { summary: { usage: usages[number % 6] }, exception: number % 5 === 0 ? "boom" : null },
-    })),
-  );
-  pricedFromCalls = await query(PRICED);
+  const drafts = Array.from({ length: 36 }, (_, number) => ({
+    id: `c${number}`,
+    trace: `t${number % traces}`,
+    ...(number >= traces && { parent: `c${number % traces}` }),
+    at: 2 * HOUR + number * minutes * 60_000,
+    more: {
+      summary: { usage: usages[Math.floor(number / 2) % 6] },
+      exception: number % 5 === 0 ? "boom" : null,
+      ...(number % 7 === 6 && { ended_at: null }),
+    },
+  }));
+  await ingest(project_id, drafts);
+  pricedFromCalls.set(project_id, await query({ project_id, order_by: "total_cost" }));
 }
 
 const DELETED = "acme/list-deleted";

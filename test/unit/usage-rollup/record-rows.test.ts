@@ -25,7 +25,7 @@ const flat = (rows: readonly RecordRow[]): readonly Flat[] =>
 
 function recordOf({ unit, ...one }: { readonly unit: number } & Partial<UsageRecord>): UsageRecord {
   const units = one.price_key!.endsWith('"images"]') ? [unit] : [];
-  return { ...EMPTY_RECORD, ...one, units, records: 1, calls: 1, latency_ms: 5, op_name: "op" };
+  return { ...EMPTY_RECORD, ...one, units, records: 1, calls: 1, unfinished: 1 - one.errors!, latency_ms: 5 };
 }
 
 it("adds up each record once, under what it is priced by", () => {
@@ -47,6 +47,7 @@ it("adds up each record once, under what it is priced by", () => {
             (row: Flat) => row.records,
             (row: Flat) => row.calls,
             (row: Flat) => row.errors,
+            (row: Flat) => row.unfinished,
             (row: Flat) => row.total_tokens,
             (row: Flat) => row.units[0] ?? 0,
           ].map(sum),
