@@ -1,5 +1,6 @@
 import type { AppError, ErrorCode, Issue } from "../shared/errors.ts";
 import { isJsonObject, isTooDeep } from "../shared/json.ts";
+import { isAnthropicPath } from "./apis/endpoint-paths.ts";
 import { parseOrUndefined } from "./parse-or-undefined.ts";
 
 /** Error members that old and new OpenAI SDKs read. */
@@ -60,8 +61,12 @@ export function envelopeOf(error: AppError): ErrorEnvelope {
   };
 }
 
-/** Formats a gateway error as Anthropic's API does. */
-export function anthropicEnvelopeOf(error: AppError, requestId: string) {
+/** Formats a gateway error as the API of the request's path does. */
+export function errorBodyOf(error: AppError, { url, id }: { readonly url: string; readonly id: string }) {
+  return isAnthropicPath(url) ? anthropicEnvelopeOf(error, id) : envelopeOf(error);
+}
+
+function anthropicEnvelopeOf(error: AppError, requestId: string) {
   const { error: own, detail } = envelopeOf(error);
   const { message, code, param, type } = own;
   const shown = { type: anthropicTypeOf(type), message, code, param };

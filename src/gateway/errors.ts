@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { statusOf, toAppError } from "../http/errors.ts";
 import { AppError } from "../shared/errors.ts";
-import { anthropicEnvelopeOf, envelopeOf } from "./error-envelope.ts";
-import { isAnthropicPath } from "./apis/endpoint-paths.ts";
+import { errorBodyOf } from "./error-envelope.ts";
 
 /** Time a client may keep sending after its response. */
 const LINGER_MS = 3000;
@@ -34,6 +33,8 @@ export function sendGatewayError(error: unknown, request: FastifyRequest, reply:
     void reply.header("retry-after", String(shown.retryAfterSeconds));
     void reply.header("retry-after-ms", String(shown.retryAfterSeconds * 1000));
   }
-  const body = isAnthropicPath(request.url) ? anthropicEnvelopeOf(shown, request.id) : envelopeOf(shown);
-  return reply.code(statusOf(shown)).send(body);
+  // Claude Code repeats a 401 for minutes
+  if (shown.code === "unauthenticated" || shown.code === "forbidden")
+    void reply.header("x-should-retry", "false");
+  return reply.code(statusOf(shown)).send(errorBodyOf(shown, request));
 }

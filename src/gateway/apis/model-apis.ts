@@ -27,7 +27,7 @@ const choices: Kind = {
   api: "openai",
   rules: COMPLETION,
   asksForUsage: true,
-  wrapsErrors: true,
+  wrapsErrors: false,
   openReader: (options) => new ChatReader(options),
   openStream: (options) => new ChatStream(options),
 };
@@ -110,7 +110,7 @@ const modelApi = (path: string, opName: string, kind: Kind, schema?: ModelApi["s
 export const CHAT = modelApi(
   "/chat/completions",
   "openai.chat.completions.create",
-  choices,
+  { ...choices, wrapsErrors: true },
   modelApiSchemas.createChatCompletion,
 );
 

@@ -233,7 +233,8 @@ export class CompletionRecording implements RelayObserver {
     // only the size of an unreadable response is known
     const isRead = this.#reader.hasResponse || this.#isRejected;
     const receivedBytes = isRead ? this.#reader.textBytes : (this.#tap?.bytes ?? 0);
-    if (outcome === "error" && receivedBytes === 0) return { basis: "nothing" };
+    const isError = outcome === "error" || (this.#status ?? 0) >= 300;
+    if (isError && receivedBytes === 0) return { basis: "nothing" };
     const prompt = estimateTokens(promptBytes);
     const completion = estimateTokens(receivedBytes);
     return {

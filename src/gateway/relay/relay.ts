@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { AppError } from "../../shared/errors.ts";
 import type { Permit } from "../../fairness/fair-semaphore.ts";
+import { errorBodyOf } from "../error-envelope.ts";
 import {
   errorResponse,
   plainResponse,
@@ -261,7 +262,8 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     const encodings = encodingsOf(headers["content-encoding"]);
     if (isError && (wraps || observer !== undefined)) {
       const onError = (body: Buffer): void => observer?.onError(body.toString("utf8"));
-      return errorResponse(this.#down, head, { wraps, onError, onComplete });
+      const bodyOf = (failure: UpstreamFailure): object => errorBodyOf(errorOf(failure), this.#request);
+      return errorResponse(this.#down, head, { wraps, bodyOf, onError, onComplete });
     }
     if (encodings.length > 0 && observer !== undefined) {
       // the last byte waits for the copy's decompression

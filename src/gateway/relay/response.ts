@@ -68,6 +68,8 @@ const MAX_ERROR_BYTES = 256 * 1024;
 export interface ErrorOptions {
   /** Converts errors to a format SDKs read. */
   readonly wraps: boolean;
+  /** Builds the body of an error that replaces an interrupted one. */
+  readonly bodyOf: (failure: UpstreamFailure) => object;
   /** Receives the body sent to the client. */
   readonly onError: (body: Buffer) => void;
   readonly onComplete: OnComplete;
@@ -77,7 +79,7 @@ export interface ErrorOptions {
 export function errorResponse(
   down: Downstream,
   head: Head,
-  { wraps, onError, onComplete }: ErrorOptions,
+  { wraps, bodyOf, onError, onComplete }: ErrorOptions,
 ): RelayedResponse {
   const { headers } = head;
   let held: Buffer[] | undefined = [];
@@ -116,7 +118,7 @@ export function errorResponse(
     },
     fail(failure, patienceMs) {
       if (held === undefined) return down.breakOff(undefined, patienceMs);
-      const body = Buffer.from(JSON.stringify(envelopeOf(errorOf(failure))));
+      const body = Buffer.from(JSON.stringify(bodyOf(failure)));
       down.head(head.status, {
         ...headers,
         "content-type": "application/json",
