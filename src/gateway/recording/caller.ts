@@ -11,8 +11,13 @@ const MAX_LENGTH = 256;
 const SESSIONS = ["x-claude-code-session-id", "session_id", "session-id", "x-session-id"];
 
 export function readCaller(headers: IncomingHttpHeaders): Caller {
-  const agent = first(headers, ["x-claude-code-agent-id"]);
-  const parent = first(headers, ["x-claude-code-parent-agent-id", "x-parent-session-id"]);
+  const parentThread = first(headers, ["x-codex-parent-thread-id"]);
+  // in Codex, a subagent is a thread of its own in the session of its parent
+  const agent = first(headers, [
+    "x-claude-code-agent-id",
+    ...(parentThread === undefined ? [] : ["thread-id"]),
+  ]);
+  const parent = first(headers, ["x-claude-code-parent-agent-id", "x-parent-session-id"]) ?? parentThread;
   const retries = Number(first(headers, ["x-stainless-retry-count"]) ?? 0);
   return {
     threadId: first(headers, SESSIONS),

@@ -12,6 +12,7 @@ import type { ModelRequest } from "./model-request.ts";
 import { estimateTokens } from "./estimate.ts";
 import type { CompletionAttributes, EndedCompletion } from "./recorded-completion.ts";
 import type { Recorder } from "./recorder.ts";
+import { upstreamRequestIdOf } from "../relay/headers.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
 import { readBody, type StreamEvent } from "../stream/stream-event.ts";
 import type { TraceContext } from "./trace-context.ts";
@@ -84,7 +85,7 @@ export class CompletionRecording implements RelayObserver {
     this.#status = status;
     this.#firstByteMs = this.#elapsedMs();
     this.#encoding = headers["content-encoding"];
-    this.#upstreamRequestId = [headers["request-id"], headers["x-request-id"]].flat()[0];
+    this.#upstreamRequestId = upstreamRequestIdOf(headers);
     this.#isRejected = status >= 300;
     if (status >= 300 && status < 400) this.#exception = `The upstream redirected the request (${status}).`;
   }

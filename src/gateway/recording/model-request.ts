@@ -1,6 +1,7 @@
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { isJsonObject, isTooDeep, parseJson } from "../../shared/json.ts";
 import { JsonSize } from "../../shared/json-size.ts";
+import { parseOrUndefined } from "../parse-or-undefined.ts";
 import { injectIncludeUsage } from "./include-usage.ts";
 import { promptBytes } from "./estimate.ts";
 
@@ -63,12 +64,23 @@ function userOf({
   safety_identifier: safety,
 }: Readonly<Record<string, unknown>>): string | undefined {
   const named = [isJsonObject(metadata) ? metadata["user_id"] : undefined, user, safety];
-  return named.find(
+  const found = named.find(
     (id): id is string => typeof id === "string" && id !== "" && id.length <= MAX_USER_LENGTH,
   );
+  return found && withoutSession(found);
 }
 
 const MAX_USER_LENGTH = 1024;
+/** User id of Claude Code before it sent JSON. */
+const OF_SESSION = /^user_(?<device_id>[0-9a-f]+)_account_(?<account_uuid>[0-9a-f-]*)_session_[0-9a-f-]+$/;
+
+/** Returns account or installation of a Claude Code user id, which also names the session. */
+function withoutSession(id: string): string {
+  const parts = OF_SESSION.exec(id)?.groups ?? parseOrUndefined(id);
+  if (!isJsonObject(parts)) return id;
+  const { account_uuid: account, device_id: device } = parts;
+  return [account, device].find((one): one is string => typeof one === "string" && one !== "") ?? id;
+}
 
 function hasTooManyValues(body: Buffer): boolean {
   const size = new JsonSize();

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
 import { gatewayId } from "../../calls/events/gateway-id.ts";
+import { upstreamRequestIdOf } from "../relay/headers.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
 import type { Caller } from "./caller.ts";
 import type { EndedCompletion } from "./recorded-completion.ts";
@@ -44,7 +45,7 @@ export class UnmeteredRecording implements RelayObserver {
 
   onHead(_status: number, headers: IncomingHttpHeaders): void {
     this.#firstByteMs = this.#elapsedMs();
-    this.#upstreamRequestId = [headers["request-id"], headers["x-request-id"]].flat()[0];
+    this.#upstreamRequestId = upstreamRequestIdOf(headers);
   }
 
   onEvent(): void {}

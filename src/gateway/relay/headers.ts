@@ -19,6 +19,7 @@ const REQUEST_HEADERS = new Set([
   "traceparent",
   "tracestate",
   "user-agent",
+  "version",
   "chatgpt-account-id",
   "originator",
   "session-id",
@@ -26,9 +27,8 @@ const REQUEST_HEADERS = new Set([
   "thread-id",
   "x-app",
   "x-client-request-id",
-  "x-openai-subagent",
 ]);
-const REQUEST_PREFIXES = ["openai-", "x-stainless-", "anthropic-", "x-codex-"];
+const REQUEST_PREFIXES = ["openai-", "x-openai-", "x-stainless-", "anthropic-", "x-anthropic-", "x-codex-"];
 
 const RESPONSE_HEADERS = new Set([
   "accept-ranges",
@@ -53,10 +53,11 @@ const RESPONSE_HEADERS = new Set([
   "vary",
   "request-id",
   "x-models-etag",
+  "x-reasoning-included",
   "x-request-id",
   "x-should-retry",
 ]);
-const RESPONSE_PREFIXES = ["openai-", "x-ratelimit-", "anthropic-", "x-codex-"];
+const RESPONSE_PREFIXES = ["openai-", "x-openai-", "x-ratelimit-", "anthropic-", "x-codex-"];
 
 /** Upstream credential header. */
 export interface Credential {
@@ -104,6 +105,11 @@ export function clientHeaders(upstream: IncomingHttpHeaders): Record<string, str
     headers["x-accel-buffering"] = "no";
   }
   return headers;
+}
+
+/** Returns the provider's id of a request: Anthropic sends `request-id`, OpenAI `x-request-id`. */
+export function upstreamRequestIdOf(upstream: IncomingHttpHeaders): string | undefined {
+  return [upstream["request-id"], upstream["x-request-id"]].flat().find((id) => id !== undefined);
 }
 
 export function isEventStream(contentType: string | undefined): boolean {

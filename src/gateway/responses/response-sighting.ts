@@ -6,6 +6,7 @@ import type { CompletionAttributes, EndedCompletion } from "../recording/recorde
 import type { Recorder } from "../recording/recorder.ts";
 import { ResponseTap } from "../recording/response-tap.ts";
 import { usageEntries } from "../recording/usage-entries.ts";
+import { upstreamRequestIdOf } from "../relay/headers.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
 import { RESPONSE_EVENT } from "../stream/capture-rules.ts";
 import type { StreamEvent } from "../stream/stream-event.ts";
@@ -49,7 +50,7 @@ export class ResponseSighting implements RelayObserver {
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
     this.#encoding = headers["content-encoding"];
-    this.#upstreamRequestId = [headers["request-id"], headers["x-request-id"]].flat()[0];
+    this.#upstreamRequestId = upstreamRequestIdOf(headers);
   }
 
   onEvent(event: StreamEvent): void {
