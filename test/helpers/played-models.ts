@@ -52,8 +52,9 @@ export async function playModels(): Promise<PlayedModels> {
     const parts: Buffer[] = [];
     for await (const part of request as AsyncIterable<Buffer>) parts.push(part);
     const sentBody = Buffer.concat(parts).toString();
-    // forms are not read
-    const body = sentBody.startsWith("{") ? (JSON.parse(sentBody) as Json) : {};
+    // of a form, only whether it asks for a stream
+    const isForm = !sentBody.startsWith("{");
+    const body = isForm ? { stream: sentBody.includes('name="stream"') } : (JSON.parse(sentBody) as Json);
     const path = request.url ?? "";
     const id = String(request.headers["x-client-request-id"]);
     const {

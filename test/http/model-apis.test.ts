@@ -29,9 +29,32 @@ const MODEL_APIS = {
     messages: [{ role: "user", content: "What did it cost?" }],
   },
   "/completions": { model: "gpt-3.5-turbo-instruct", prompt: "What did it cost?" },
+  "/chat/completions": { model: "gpt-4o", messages: [{ role: "user", content: "What did it cost?" }] },
   "/embeddings": { model: "text-embedding-3-small", input: ["What did it cost?"] },
+  "/responses/compact": { model: "gpt-5", input: "What did it cost?" },
+  "/rerank": { model: "rerank-v3.5", query: "cost", documents: ["a"] },
+  "/images/generations": { model: "gpt-image-1", prompt: "A forest" },
+  "/audio/speech": { model: "gpt-4o-mini-tts", input: "Hello", voice: "ash", stream_format: "sse" },
+  "/audio/transcriptions": { model: "gpt-4o-transcribe" },
 } as const;
 type Path = keyof typeof MODEL_APIS;
+
+/** APIs with the streams of their requests: always, never, or as asked. */
+const STREAMS: Partial<Record<Path, boolean>> = {
+  "/embeddings": false,
+  "/responses/compact": false,
+  "/rerank": false,
+  "/audio/speech": true,
+};
+/** Streams report usage only if asked. */
+const ASKED: ReadonlySet<Path> = new Set(["/chat/completions", "/completions"]);
+/** Without the provider's count there is none. */
+const UNESTIMATED: ReadonlySet<Path> = new Set([
+  "/rerank",
+  "/images/generations",
+  "/audio/speech",
+  "/audio/transcriptions",
+]);
 
 interface Came {
   readonly status: number;
@@ -104,6 +127,13 @@ async function recorded(project_id: string) {
   };
 }
 
+function formOf(fields: Readonly<Record<string, unknown>>): string {
+  const parts = Object.entries({ ...fields, file: "sound" }).map(
+    ([name, value]) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${String(value)}\r\n`,
+  );
+  return `${parts.join("")}--b--\r\n`;
+}
+
 const unpackers = { gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync } as const;
 
 /** As far as it goes. */
@@ -117,15 +147,15 @@ function unpacked(encoding: keyof typeof unpackers, bytes: Buffer): Buffer {
 }
 
 /** Returns how exactly the last complete event of a stream reports the usage. */
-function knownFrom(path: Path, text: string): "exact" | "partial" | "nothing" {
+function knownFrom(text: string): "exact" | "partial" | "nothing" {
   const lines = text
     .slice(0, text.lastIndexOf("\n\n") + 2)
     .split("\n")
     .filter((line) => line.startsWith("data: {") && line.endsWith("}"));
   const events = lines.flatMap((line) => parsedOrNone(line.slice(6)));
-  if (path === "/completions") return events.some((one) => one["usage"] != null) ? "exact" : "nothing";
+  if (events.some(({ usage }) => usage != null)) return "exact";
   const types = events.map((one) => one["type"]);
-  if (types.includes("response.completed") || types.includes("message_delta")) return "exact";
+  if (types.includes("response.completed")) return "exact";
   return types.includes("message_start") ? "partial" : "nothing";
 }
 
@@ -175,13 +205,19 @@ async function relay({ path, streamed, isRecorded, pauseMs, sending }: Plan): Pr
     ...sending.counts,
     cached: Math.min(sending.counts.cached, path === "/messages" ? 1000 : sending.counts.input),
   };
-  const streams = streamed && path !== "/embeddings";
+  const streams = STREAMS[path] ?? streamed;
   const isLarge = sending.padding > 0;
   const writes = isLarge ? [...sending.writes, 64 * 1024] : sending.writes;
   models.plan(id, { ...sending, writes, counts });
-  const body = { ...MODEL_APIS[path], ...(streams ? { stream: true } : {}) };
-  const named = isRecorded ? { "x-sumtree-project": project } : {};
-  const came = await ask(`/v1${path}`, body, { ...bearer, "x-client-request-id": id, ...named }, pauseMs);
+  const asking = { ...MODEL_APIS[path], ...(streams ? { stream: true } : {}) };
+  const isForm = path === "/audio/transcriptions";
+  const headers = {
+    ...bearer,
+    ...(isForm ? { "content-type": "multipart/form-data; boundary=b" } : {}),
+    ...(isRecorded ? { "x-sumtree-project": project } : {}),
+    "x-client-request-id": id,
+  };
+  const came = await ask(`/v1${path}`, isForm ? formOf(asking) : asking, headers, pauseMs);
   const played = models.seen.find(({ headers }) => headers["x-client-request-id"] === id)!;
   expect(came.status).toBe(200);
   expect(played.headers["x-sumtree-project"]).toBeUndefined();
@@ -192,7 +228,7 @@ async function relay({ path, streamed, isRecorded, pauseMs, sending }: Plan): Pr
   const sent = isUnpacked ? unpacked(encoding, played.bytes) : played.bytes;
   if (isUnpacked) expect(streams || isLarge).toBe(true);
   // usage that the gateway asked for is hidden again, so that chunk is missing
-  const isHidden = isRecorded && streams && path === "/completions";
+  const isHidden = isRecorded && streams && ASKED.has(path);
   if (cutAt === undefined) {
     expect(came.isWhole).toBe(true);
     if (!isHidden) expect(came.bytes.equals(sent)).toBe(true);
@@ -213,7 +249,8 @@ async function relay({ path, streamed, isRecorded, pauseMs, sending }: Plan): Pr
     expect(found.used).toMatchObject({ ...served, requests: 1 });
     return;
   }
-  expect(["estimated", "partial", "exact"]).toContain(found.usage);
+  const isNone = UNESTIMATED.has(path) && found.usage === "none";
+  if (!isNone) expect(["estimated", "partial", "exact"]).toContain(found.usage);
   if (!streams || encoding !== undefined || isLarge) {
     // what is compressed is read as far as it can be
     if (found.usage === "exact") expect(found.used).toMatchObject(served);
@@ -221,11 +258,12 @@ async function relay({ path, streamed, isRecorded, pauseMs, sending }: Plan): Pr
   }
   const text = played.bytes.toString();
   const [least, most] = [
-    knownFrom(path, came.bytes.toString()),
-    knownFrom(path, `${text}\n\n`.replace(/\n{3,}$/, "\n\n")),
+    knownFrom(came.bytes.toString()),
+    knownFrom(`${text}\n\n`.replace(/\n{3,}$/, "\n\n")),
   ];
   expect(rankOf(found.usage)).toBeGreaterThanOrEqual(isHidden ? 0 : rankOf(least));
   expect(rankOf(found.usage)).toBeLessThanOrEqual(rankOf(most));
+  if (isNone) return expect(found.used).toBeUndefined();
   const { prompt_tokens, completion_tokens = 0, total_tokens, ...caches } = found.used!;
   expect(prompt_tokens).toBeGreaterThan(0);
   if (found.usage === "exact") expect(found.used).toMatchObject(served);
@@ -238,8 +276,12 @@ async function relay({ path, streamed, isRecorded, pauseMs, sending }: Plan): Pr
 
 it("each API relays every byte and records the usage, for any chunks and any interruption", async () => {
   // one that hangs is shown as a counterexample
-  const options = { numRuns: runs(40, 400), seed: chosenSeed(), timeout: 100_000 };
-  await fc.assert(fc.asyncProperty(plan, relay), options);
+  const options = { numRuns: runs(10, 100), seed: chosenSeed(), timeout: 100_000 };
+  const plans = fc.array(plan, { minLength: 5, maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(plans, async (some) => void (await Promise.all(some.map(relay)))),
+    options,
+  );
 });
 
 it("a stream is complete for its client if the connection is reset after its last event", async () => {
@@ -262,10 +304,7 @@ it("decompression returns the compressed events", async () => {
 });
 
 describe("APIs that report usage in one place", () => {
-  const FORM = [
-    '--b\r\ncontent-disposition: form-data; name="model"\r\n\r\ngpt-4o-transcribe\r\n',
-    '--b\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\nsound\r\n--b--\r\n',
-  ].join("");
+  const FORM = formOf(MODEL_APIS["/audio/transcriptions"]);
 
   it.each([
     [

@@ -34,15 +34,19 @@ export function answerOf(path: string, body: Json, counts: Counts = COUNTS): Ans
     case "/messages":
       return streams ? streamOfMessage(model, counts) : message(model, counts);
     case "/completions":
-      return streams ? streamOfCompletion(model, counts, body["stream_options"]) : completion(model, counts);
+      return streams ? streamOfText(model, counts, body["stream_options"]) : completion(model, counts);
+    case "/chat/completions":
+      return streams ? streamOfChat(model, counts, body["stream_options"]) : chatCompletion(model, counts);
     case "/embeddings":
       return embeddings(model, counts);
     case "/rerank":
       return rerank();
     case "/images/generations":
-      return images(counts);
+      return streams ? streamOfImage(counts) : images(counts);
     case "/audio/transcriptions":
-      return transcript(counts);
+      return streams ? streamOfTranscript(counts) : transcript(counts);
+    case "/audio/speech":
+      return streamOfSpeech(counts);
     default:
       return undefined;
   }
@@ -189,23 +193,45 @@ function rerank(): Answer {
   return whole({ id: "rr_1", results, meta: { billed_units: { search_units: 1 } } }, {});
 }
 
-function images({ input, output }: Counts): Answer {
-  const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+const usageOf = ({ input, output }: Counts): Json => ({
+  input_tokens: input,
+  output_tokens: output,
+  total_tokens: input + output,
+});
+
+function images(counts: Counts): Answer {
   const data = [{ b64_json: "aW1hZ2U=" }];
-  const served = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
-  return whole({ created: 1_767_225_600, data, usage }, served);
+  return whole({ created: 1_767_225_600, data, usage: usageOf(counts) }, ofCompletion(counts));
 }
 
-function transcript({ input, output }: Counts): Answer {
-  const usage = {
-    type: "tokens",
-    input_tokens: input,
-    input_token_details: { text_tokens: 0, audio_tokens: input },
-    output_tokens: output,
-    total_tokens: input + output,
-  };
-  const served = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
-  return whole({ text: WORDS.join(""), usage }, served);
+function streamOfImage(counts: Counts): Answer {
+  const partial = [0, 1].map((partial_image_index) =>
+    typed({ type: "image_generation.partial_image", partial_image_index, b64_json: "aW1h" }),
+  );
+  const done = { type: "image_generation.completed", b64_json: "aW1hZ2U=", usage: usageOf(counts) };
+  return stream([...partial, typed(done)], ofCompletion(counts));
+}
+
+function streamOfSpeech(counts: Counts): Answer {
+  const deltas = WORDS.map(() => typed({ type: "speech.audio.delta", audio: "c291bmQ=" }));
+  const done = { type: "speech.audio.done", usage: usageOf(counts) };
+  return stream([...deltas, typed(done)], ofCompletion(counts));
+}
+
+const usageOfSound = (counts: Counts): Json => ({
+  type: "tokens",
+  ...usageOf(counts),
+  input_token_details: { text_tokens: 0, audio_tokens: counts.input },
+});
+
+function transcript(counts: Counts): Answer {
+  return whole({ text: WORDS.join(""), usage: usageOfSound(counts) }, ofCompletion(counts));
+}
+
+function streamOfTranscript(counts: Counts): Answer {
+  const deltas = WORDS.map((delta) => typed({ type: "transcript.text.delta", delta }));
+  const done = { type: "transcript.text.done", text: WORDS.join(""), usage: usageOfSound(counts) };
+  return stream([...deltas, typed(done)], ofCompletion(counts));
 }
 
 const ofCompletion = ({ input, output }: Counts): Served => ({
@@ -226,18 +252,33 @@ function completion(model: string, counts: Counts): Answer {
   return whole({ ...completionOf(model, [choice]), usage: ofCompletion(counts) }, ofCompletion(counts));
 }
 
-function streamOfCompletion(model: string, counts: Counts, options: unknown): Answer {
-  const chunk = (text: string, finish_reason: string | null): string =>
-    event(completionOf(model, [{ text, index: 0, logprobs: null, finish_reason }]));
+/** The last chunk has the usage if it was asked for. */
+function chunksOf(texts: readonly object[], common: object, counts: Counts, options: unknown): Answer {
   const includesUsage = (options as Json | undefined)?.["include_usage"] === true;
-  const usage = event({ ...completionOf(model, []), usage: ofCompletion(counts) });
-  return stream(
-    [
-      ...WORDS.map((text) => chunk(text, null)),
-      chunk("", "stop"),
-      ...(includesUsage ? [usage] : []),
-      "data: [DONE]\n\n",
-    ],
-    ofCompletion(counts),
-  );
+  const usage = event({ ...common, choices: [], usage: ofCompletion(counts) });
+  const chunks = texts.map((choice) => event({ ...common, choices: [{ index: 0, ...choice }] }));
+  return stream([...chunks, ...(includesUsage ? [usage] : []), "data: [DONE]\n\n"], ofCompletion(counts));
+}
+
+function streamOfText(model: string, counts: Counts, options: unknown): Answer {
+  const choice = (text: string, finish_reason: string | null): object => ({
+    text,
+    logprobs: null,
+    finish_reason,
+  });
+  const texts = [...WORDS.map((text) => choice(text, null)), choice("", "stop")];
+  return chunksOf(texts, completionOf(model, []), counts, options);
+}
+
+function streamOfChat(model: string, counts: Counts, options: unknown): Answer {
+  const common = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_767_225_600, model };
+  const texts = WORDS.map((content) => ({ delta: { content }, finish_reason: null }));
+  return chunksOf([...texts, { delta: {}, finish_reason: "stop" }], common, counts, options);
+}
+
+function chatCompletion(model: string, counts: Counts): Answer {
+  const message = { role: "assistant", content: WORDS.join("") };
+  const choices = [{ index: 0, message, finish_reason: "stop" }];
+  const common = { id: "chatcmpl-1", object: "chat.completion", created: 1_767_225_600, model };
+  return whole({ ...common, choices, usage: ofCompletion(counts) }, ofCompletion(counts));
 }
