@@ -115,6 +115,10 @@ async function sums(project_id: string) {
   };
 }
 
+async function metricsOf({ app }: TestApp): Promise<string> {
+  return (await app.inject({ url: "/metrics", headers: { authorization: authorization() } })).payload;
+}
+
 async function callWhen(project: string, isSo: (call: StoredCall) => boolean): Promise<StoredCall> {
   await until(async () => (await callsOf(project)).some(isSo));
   const calls = await callsOf(project);
@@ -191,6 +195,22 @@ describe("a response in the background is one call", () => {
     const call = await callWhen(project, isOver);
     expect(call.attributes.sumtree).toMatchObject({ usage: "none", outcome: "aborted" });
     expect((await sums(project)).unfinished).toEqual([]);
+  });
+
+  it("if another replica sees its end before the pending call is stored", async () => {
+    const project = newProject();
+    const second = await startAppOn(test.engine, { settings: { CHAT_UPSTREAM_URL: url } });
+    const secondUrl = await second.app.listen({ host: "127.0.0.1", port: 0 });
+    const other = new OpenAI({ apiKey: ROOT_KEY, baseURL: `${secondUrl}/v1`, project, maxRetries: 0 });
+    const { id } = await openAi(project).responses.create(input);
+    complete(id);
+    await other.responses.retrieve(id);
+    await openAi(project).responses.retrieve(id);
+    await callWhen(project, isOver);
+    await until(async () => /sumtree_gateway_completions_pending 0\n/.test(await metricsOf(second)));
+    expect(await callsOf(project)).toHaveLength(1);
+    expect(await sums(project)).toEqual({ requests: 1, total: 120, unfinished: [] });
+    await second.close();
   });
 
   it("after a restart, and at another replica", async () => {
@@ -271,10 +291,6 @@ describe("requests without counted tokens", () => {
     expect(call.inputs).toEqual({ method: "POST", path: "/videos" });
     await delay(250);
     expect(await callsOf(project)).toHaveLength(1);
-    const { payload } = await test.app.inject({
-      url: "/metrics",
-      headers: { authorization: authorization() },
-    });
-    expect(payload).toMatch(/sumtree_gateway_unmetered_total 1\n/);
+    expect(await metricsOf(test)).toMatch(/sumtree_gateway_unmetered_total 1\n/);
   });
 });

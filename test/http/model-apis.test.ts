@@ -129,7 +129,7 @@ async function recorded(project_id: string) {
 
 function formOf(fields: Readonly<Record<string, unknown>>): string {
   const parts = Object.entries({ ...fields, file: "sound" }).map(
-    ([name, value]) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${String(value)}\r\n`,
+    ([name, value]) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
   );
   return `${parts.join("")}--b--\r\n`;
 }

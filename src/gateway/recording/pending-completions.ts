@@ -29,6 +29,8 @@ export interface PendingLimits {
 export class PendingCompletions {
   readonly #queue = new FairQueue<Pending>();
   readonly #all = new Set<Pending>();
+  /** Held back until `release`. */
+  readonly #held = new Set<Pending>();
   readonly #calls: Allocations;
   readonly #bytes: Allocations;
 
@@ -50,12 +52,17 @@ export class PendingCompletions {
     return this.#queue.size;
   }
 
-  /** Adds a completion; false if its tenant has no capacity orphaned. */
-  tryAdd(pending: Pending): boolean {
+  /** Adds a completion, to be written after `release` if `isHeld`; false if its tenant has no capacity. */
+  tryAdd(pending: Pending, isHeld = false): boolean {
     const tenant = tenantOf(pending);
     if (!this.hasCapacity(tenant) || !hasCapacityFor(this.#bytes, tenant, pending.bytes)) return false;
-    this.add(pending);
+    this.add(pending, isHeld);
     return true;
+  }
+
+  /** Queues held completions. */
+  release(held: readonly Pending[]): void {
+    for (const pending of held) if (this.#held.delete(pending)) this.#wait(pending);
   }
 
   /** True if the tenant may queue pending more completion of any size. */
@@ -64,11 +71,12 @@ export class PendingCompletions {
   }
 
   /** Adds a completion regardless of capacity. */
-  add(pending: Pending): void {
+  add(pending: Pending, isHeld = false): void {
     this.#all.add(pending);
     this.#calls.add(tenantOf(pending), 1);
     this.#bytes.add(tenantOf(pending), pending.bytes);
-    this.#wait(pending);
+    if (isHeld) this.#held.add(pending);
+    else this.#wait(pending);
   }
 
   /** Dequeues up to `most` completions in fair order. They count against capacity until `putBack`. */

@@ -50,6 +50,8 @@ const MAX_READ_BYTES = 16 * 1024 * 1024;
 const MAX_RETRY_DELAY_MS = 5000;
 /** Minimum interval between partial batches. A batch costs the store about the same for one completion as for many. */
 const BATCH_INTERVAL_MS = 100;
+/** Time for the replica that created a response to store its call, before another one records the response as its own. */
+const MAKER_MS = 2000;
 /**
  * A completion is dropped after the store has rejected it, and then its counts alone, for this long. Outages do not count.
  */
@@ -114,13 +116,15 @@ export class Recorder {
   record(project: Project, completion: EndedCompletion, bytes: number): void {
     const isJournaled = this.#journal.end(project, completion);
     const one = { project, completion, bytes, queuedAtMs: this.#options.clock.now(), orphaned: undefined };
-    const isPending = this.#pending.tryAdd(one);
+    const isHeld = completion.response?.sighting === "unknown" && !this.#draining;
+    const isPending = this.#pending.tryAdd(one, isHeld);
+    if (isPending && isHeld) setTimeout(() => this.#release([one]), MAKER_MS).unref();
     if (!isPending && isJournaled) this.#journaled.push(recordIdOf(completion));
     else if (!isPending) {
       const counts = withoutContent(completion);
       this.#pending.add({ ...one, completion: counts, bytes: 0, isBare: true });
     }
-    this.#running ??= this.#run();
+    this.#wake();
   }
 
   /** Tracks an ended completion whose response is still being decompressed; `drain` waits for it. */
@@ -134,6 +138,7 @@ export class Recorder {
    */
   async drain(timeoutMs: number): Promise<void> {
     this.#draining = true;
+    this.#release(this.#pending.all());
     this.#pause.end();
     const deadline = Promise.withResolvers<void>();
     const timer = setTimeout(deadline.resolve, timeoutMs);
@@ -161,6 +166,15 @@ export class Recorder {
       recovered: this.#recovered,
       unjournaled: this.#journal.rejected,
     };
+  }
+
+  #release(held: readonly Pending[]): void {
+    this.#pending.release(held);
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#pending.waiting + this.#journaled.length > 0) this.#running ??= this.#run();
   }
 
   async #run(): Promise<void> {
