@@ -7,7 +7,16 @@ import { hasProgram } from "../helpers/has-program.ts";
 import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const PAGES = ["feedback", "frontends", "gateway", "prices", "query-language", "trace-lists", "usage-stats"];
+const PAGES = [
+  "coding-agents",
+  "feedback",
+  "frontends",
+  "gateway",
+  "prices",
+  "query-language",
+  "trace-lists",
+  "usage-stats",
+];
 
 const commands = PAGES.flatMap((page) => {
   const text = readFileSync(join(ROOT, `docs/${page}.md`), "utf8");
