@@ -50,8 +50,9 @@ const MAX_READ_BYTES = 16 * 1024 * 1024;
 const MAX_RETRY_DELAY_MS = 5000;
 /** Minimum interval between partial batches. A batch costs the store about the same for one completion as for many. */
 const BATCH_INTERVAL_MS = 100;
-/** Time for the replica that created a response to store its call, before another one records the response as its own. */
-const MAKER_MS = 2000;
+/** Time for the replica that created a response to store its call, before another replica records the response. */
+const MAKER_MS = 3000;
+const RECENT_MS = 60_000;
 /**
  * A completion is dropped after the store has rejected it, and then its counts alone, for this long. Outages do not count.
  */
@@ -116,7 +117,7 @@ export class Recorder {
   record(project: Project, completion: EndedCompletion, bytes: number): void {
     const isJournaled = this.#journal.end(project, completion);
     const one = { project, completion, bytes, queuedAtMs: this.#options.clock.now(), orphaned: undefined };
-    const isHeld = completion.response?.sighting === "unknown" && !this.#draining;
+    const isHeld = mayBeUnstored(completion) && !this.#draining;
     const isPending = this.#pending.tryAdd(one, isHeld);
     if (isPending && isHeld) setTimeout(() => this.#release([one]), MAKER_MS).unref();
     if (!isPending && isJournaled) this.#journaled.push(recordIdOf(completion));
@@ -277,6 +278,11 @@ export class Recorder {
       this.#options.logger.warn(this.#recovered, "completions of a killed process recorded");
     }
   }
+}
+
+/** True for a recent response that another replica may have created, and not yet stored. */
+function mayBeUnstored({ response, startedAtMs, endedAtMs }: EndedCompletion): boolean {
+  return response?.sighting === "unknown" && (endedAtMs ?? startedAtMs) - startedAtMs < RECENT_MS;
 }
 
 /** Pause between two batches, which a drain ends early. */
