@@ -38,6 +38,7 @@ const ONLY_LONG = [
   "http/erasure-fairness",
   "http/gateway-stalls",
   "http/many-months",
+  "http/model-api-sums",
   "http/pressure",
   "http/stored-limit",
   "scripts/usage-rollup",
