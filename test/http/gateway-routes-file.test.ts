@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { readRoutesFile } from "../../src/routes-file.ts";
 import { z } from "zod";
-import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
+import { ROOT_KEY, startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
+import { until } from "../helpers/until.ts";
 
 interface Seen {
   readonly name: string;
@@ -42,7 +43,8 @@ async function upstream(name: string, api: "openai" | "anthropic", ids: readonly
       response.end(JSON.stringify({ object: "list", data: ids.map(shown) }));
     else {
       asked.resume();
-      asked.on("end", () => response.end(JSON.stringify({ id: "x", by: name })));
+      const id = url.startsWith("/v1/responses") ? `resp_0a1B2c3D4e5F-${name}` : "x";
+      asked.on("end", () => response.end(JSON.stringify({ id, by: name, status: "completed" })));
     }
   });
   servers.push(server);
@@ -52,6 +54,7 @@ async function upstream(name: string, api: "openai" | "anthropic", ids: readonly
 
 let test: TestApp;
 let base: string;
+let settings: Readonly<Record<string, string>>;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "sumtree-routes-"));
   const claude = await upstream("claude", "anthropic", ["claude-a", "claude-b", "claude-c"]);
@@ -78,14 +81,13 @@ beforeAll(async () => {
       },
     ]),
   );
-  test = await startApp({
-    settings: {
-      GATEWAY_ROUTES_FILE: file,
-      CLAUDE_KEY: "sk-ant-claude",
-      LOCAL_KEY: "sk-local",
-      TRAINING_UPSTREAM_URL: training,
-    },
-  });
+  settings = {
+    GATEWAY_ROUTES_FILE: file,
+    CLAUDE_KEY: "sk-ant-claude",
+    LOCAL_KEY: "sk-local",
+    TRAINING_UPSTREAM_URL: training,
+  };
+  test = await startApp({ settings });
   base = await test.app.listen({ host: "127.0.0.1", port: 0 });
 });
 afterAll(async () => {
@@ -103,9 +105,10 @@ async function ask(
     method = "POST",
     body,
     headers = {},
-  }: { method?: "GET" | "POST"; body?: object | string; headers?: object } = {},
+    origin = base,
+  }: { method?: "GET" | "POST"; body?: object | string; headers?: object; origin?: string } = {},
 ) {
-  const response = await fetch(`${base}/v1${url}`, {
+  const response = await fetch(`${origin}/v1${url}`, {
     method,
     headers: { authorization: `Bearer ${ROOT_KEY}`, "content-type": "application/json", ...headers },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
@@ -136,6 +139,15 @@ describe("GATEWAY_ROUTES_FILE", () => {
     expect((await ask("/chat/completions", { body: text })).json).toMatchObject({ by: "local" });
   });
 
+  it("sends its own key for a client with only x-sumtree-key", async () => {
+    for (const authorization of ["", "Bearer"]) {
+      const headers = { authorization, "x-api-key": "", "x-sumtree-key": ROOT_KEY };
+      const { status, last } = await ask("/messages", { body: { model: "claude-x" }, headers });
+      const { "x-api-key": key, authorization: sent, "x-sumtree-key": ours } = last.headers;
+      expect([status, key, sent, ours]).toEqual([200, "sk-ant-claude", undefined, undefined]);
+    }
+  });
+
   it("sends each key in the format of its API", async () => {
     expect((await ask("/messages", { body: { model: "claude-x" } })).last.headers).toMatchObject({
       "x-api-key": "sk-ant-claude",
@@ -157,6 +169,30 @@ describe("GATEWAY_ROUTES_FILE", () => {
       expect([status, JSON.stringify(json)]).toEqual([404, expect.stringContaining("GATEWAY_ROUTES_FILE")]);
     }
     expect(seen).toHaveLength(before);
+  });
+
+  it("routes a form by its model", async () => {
+    const field = '--b\r\ncontent-disposition: form-data; name="model"\r\n\r\nwhisper-local\r\n--b--\r\n';
+    const headers = { "content-type": "multipart/form-data; boundary=b" };
+    expect((await ask("/audio/transcriptions", { body: field, headers })).json["by"]).toBe("local");
+  });
+
+  it("routes a request by response id to the upstream that created it, after a restart too", async () => {
+    const headers = { "x-sumtree-project": "acme/by-id" };
+    const path = "/responses/resp_0a1B2c3D4e5F-local";
+    // no entry matches the path without a model
+    expect((await ask(path, { method: "GET", headers })).status).toBe(404);
+    await ask("/responses", { body: { model: "qwen-3" }, headers });
+    expect((await ask(path, { method: "GET", headers })).json["by"]).toBe("local");
+    const count = async (): Promise<number> =>
+      (await test.post("/calls/query_stats", { project_id: "acme/by-id" })).json().count as number;
+    await until(async () => (await count()) === 1);
+    const restarted = await startAppOn(test.engine, { settings });
+    const origin = await restarted.app.listen({ host: "127.0.0.1", port: 0 });
+    expect((await ask(`${path}/input_items`, { method: "GET", headers, origin })).json["by"]).toBe("local");
+    expect((await ask(`${path}/cancel`, { headers, origin })).json["by"]).toBe("local");
+    await restarted.close();
+    expect(await count()).toBe(1);
   });
 
   it("does not route training, which has its own upstream", async () => {

@@ -143,6 +143,8 @@ function hopByHopOf(connection: string | string[] | undefined): ReadonlySet<stri
 
 const OUR_KEY = "x-sumtree-key";
 const CREDENTIALS = ["authorization", "x-api-key"] as const;
+/** Sent by clients without a key. */
+const EMPTY = /^(?:bearer|basic)?\s*$/i;
 
 /** True if the client sends its own upstream credentials. */
 export function hasOwnCredentials(client: IncomingHttpHeaders): boolean {
@@ -155,7 +157,7 @@ function ownCredentials(client: IncomingHttpHeaders): Record<string, string> | u
   if (ours === undefined) return undefined;
   const own = CREDENTIALS.flatMap((name) => {
     const value = client[name];
-    return typeof value === "string" && !isOurs(value, ours) ? [[name, value]] : [];
+    return typeof value === "string" && !EMPTY.test(value) && !isOurs(value, ours) ? [[name, value]] : [];
   });
   return own.length === 0 ? undefined : Object.fromEntries(own);
 }
