@@ -1,4 +1,6 @@
+import { createOpenAI } from "@ai-sdk/openai";
 import Anthropic from "@anthropic-ai/sdk";
+import { generateText, streamText } from "ai6";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { playModels, type PlayedModels } from "../helpers/played-models.ts";
@@ -119,6 +121,17 @@ describe("openai", () => {
     expect(text).toBe(TEXT);
     await expectServed(project, { opName: "openai.completions.create", model, served: ofCompletion });
   });
+});
+
+it.each([false, true])("ai with @ai-sdk/openai creates a response, streamed: %s", async (streamed) => {
+  const project = newProject();
+  const model = createOpenAI({ apiKey: ROOT_KEY, baseURL, project }).responses("gpt-5");
+  const answered = streamed
+    ? streamText({ model, prompt: "Hello" })
+    : await generateText({ model, prompt: "Hello" });
+  const { inputTokens, outputTokens } = await answered.usage;
+  expect([await answered.text, inputTokens, outputTokens]).toEqual([TEXT, input, output]);
+  await expectServed(project, { opName: "openai.responses.create", model: "gpt-5", served: ofResponse });
 });
 
 describe("@anthropic-ai/sdk", () => {
