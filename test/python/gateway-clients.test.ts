@@ -81,6 +81,17 @@ describe("Python clients of the gateway", () => {
     },
   );
 
+  it.runIf(isChosen("core"))(
+    "openai and anthropic: responses, embeddings and messages count once, whole and streamed",
+    async () => {
+      const project = "acme/model-apis";
+      const counted = await run("core", "model_apis.py", project);
+      const calls = await recorded(project, counted.length);
+      expect(ascending(calls.map(({ tokens }) => tokens))).toEqual(ascending(counted));
+      expect(calls.every(({ sumtree }) => sumtree.usage === "exact")).toBe(true);
+    },
+  );
+
   it.runIf(isChosen("art"))(
     "openpipe-art: registers a model, calls it, trains it on its responses, and deletes it",
     async () => {
