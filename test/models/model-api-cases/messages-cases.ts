@@ -119,6 +119,22 @@ export const messagesCases: readonly ModelApiCase[] = [
   },
   {
     ...common,
+    number: 24,
+    name: "what a search writes to the cache late lasts five minutes",
+    answer: [
+      start({
+        ...usage,
+        cache_creation: { ephemeral_5m_input_tokens: 50, ephemeral_1h_input_tokens: 150 },
+      }),
+      ...text,
+      end({ output_tokens: 40, cache_creation_input_tokens: 700 }),
+      stop,
+    ],
+    used: { [model]: { cache_creation_input_tokens: 700, completion_tokens: 40 } },
+    lines: { cache_write_1h_tokens: 150, cache_creation_input_tokens: 550 },
+  },
+  {
+    ...common,
     number: 25,
     name: "writes of five minutes and of an hour",
     body: asked,

@@ -68,6 +68,17 @@ export const otherCases: readonly ModelApiCase[] = [
   },
   {
     ...common,
+    number: 39,
+    name: "sound tells no usage",
+    path: "/audio/speech",
+    body: { model: "tts-1", input: "Hm", voice: "ash" },
+    headers: { "content-type": "audio/mpeg" },
+    answer: "sound",
+    usage: "none",
+    used: {},
+  },
+  {
+    ...common,
     number: 40,
     name: "of counts that grow, the last one holds",
     path: "/completions",

@@ -89,6 +89,15 @@ export const responsesCases: readonly ModelApiCase[] = [
   },
   {
     ...common,
+    number: 4,
+    name: "a failure with usage is charged",
+    answer: response({ status: "failed", error: { code: "server_error", message: "It broke." } }),
+    outcome: "error",
+    used: whole,
+    exception: "It broke.",
+  },
+  {
+    ...common,
     number: 5,
     name: "cached tokens are part of the input",
     answer: response({ usage: usageOf(2006, 300, { cached_tokens: 1920 }) }),
