@@ -53,6 +53,7 @@ const cores = {
   "trace-usage/table": ["calls", "store", "query", "usage", "shared"],
   "trace-usage/fold": ["calls", "prices", "usage", "shared"],
   "gateway/stream": ["shared"],
+  "gateway/ownership/ledger": ["store", "query", "shared"],
 } as const satisfies Record<`${Module}/${string}`, readonly Module[]>;
 
 /** Beside the routes of a module, what takes or answers a request itself. */

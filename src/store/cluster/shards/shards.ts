@@ -55,6 +55,7 @@ const shardingColumns: Readonly<Record<string, string>> = {
   api_keys: "id",
   audit: "id",
   api_key_last_used: "id",
+  training_owners: "id",
 };
 
 /** Tables that are not distributed. */
