@@ -74,6 +74,7 @@ import { envelopeOf } from "./gateway/error-envelope.ts";
 import { sendGatewayError } from "./gateway/errors.ts";
 import { completionStore } from "./gateway/recording/completion-store.ts";
 import { registerHello } from "./gateway/hello.ts";
+import { createOwnerLedger } from "./gateway/ownership/ledger/owner-ledger.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import { gatewayErrors } from "./gateway/schema.ts";
 import { receiptRoutes } from "./trace-usage/receipts/routes.ts";
@@ -170,15 +171,12 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(traceListRoutes, { ...statsDeps, maxTraces: maxAggregates });
   await app.register(feedbackRoutes, { engine, writer: writers.feedback, clock, bodyLimitBytes });
   await app.register(feedbackStatsRoutes, { ...statsDeps, limits: feedbackStatsLimits(config) });
-  await app.register(gatewayRoutes, {
-    prefix: "/v1",
-    settings: gatewayRoutesSettings(config, limiters.gateway),
-    completions: completionStore(writer, traces, createNamedCalls(engine, traces)),
-    admit: reserve.checkHalf,
-    journal: deps.journal,
-    clock,
-    registry,
-  });
+  const completions = completionStore(writer, traces, createNamedCalls(engine, traces));
+  const recording = { completions, admit: reserve.checkHalf, journal: deps.journal, clock, registry };
+  const ledger = createOwnerLedger(engine, writing);
+  app.addHook("onClose", () => ledger.drain());
+  const settings = gatewayRoutesSettings(config, limiters.gateway);
+  await app.register(gatewayRoutes, { ...recording, prefix: "/v1", settings, ledger });
   registerHello(app);
   await app.register(costRoutes, { engine, prices: priceStore, clock });
   await app.register(factorRoutes, { factors, clock });

@@ -3,6 +3,8 @@ import { isProjectId, type Grant } from "../http/auth/grant.ts";
 import { headerText } from "../http/header-text.ts";
 import { AppError, invalid } from "../shared/errors.ts";
 import { isJsonObject } from "../shared/json.ts";
+import type { Project } from "../shared/project.ts";
+import { textsIn } from "./ownership/resource-ids.ts";
 
 /*
  * The upstream acts with the operator's key, so a client could reach any of its projects by name. Project names in requests
@@ -48,8 +50,24 @@ export function checkNamedInBody(grant: Grant, body: unknown): void {
   if (entity !== undefined) check(grant, ["body", "entity"], { entity });
   for (const [name, text] of texts) {
     if (PROJECTS.includes(name)) check(grant, ["body", name], { project: text, entity });
-    checkArtifact(grant, ["body", name], text);
   }
+  if (grant.covers("*")) return;
+  for (const { name, text } of textsIn(body)) {
+    checkArtifact(grant, ["body", name], text);
+    // an artifact without its scheme
+    const [, project] = /^([^/]+\/[^/]+)\/[^/]+$/.exec(text) ?? [];
+    if (name === "kl_ref_adapter_path" && project !== undefined) check(grant, ["body", name], { project });
+  }
+}
+
+/** Returns the project that a training request body names, if the key may use it. */
+export function projectNamedInBody(grant: Grant, body: unknown): Project | undefined {
+  if (!isJsonObject(body)) return undefined;
+  const first = (names: readonly string[]): string | undefined =>
+    names.map((name) => body[name]).find((value) => typeof value === "string");
+  const project = first(PROJECTS) ?? "";
+  const name = project.includes("/") ? project : `${first(ENTITIES) ?? grant.entity ?? ""}/${project}`;
+  return isProjectId(name) && grant.covers(name) ? grant.project(name) : undefined;
 }
 
 /** Checks the project of a W&B artifact URI, such as a model name. Throws validation. */

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { projectOf, type ModelRelayOptions } from "./relay-model-api.ts";
+import type { ModelRelayOptions } from "./relay-model-api.ts";
+import { projectOf } from "./request-project.ts";
 import { isTrainingPath, normalizePath } from "./apis/endpoint-paths.ts";
 import type { GatewayMeter } from "./metrics.ts";
 import { readCaller } from "./recording/caller.ts";

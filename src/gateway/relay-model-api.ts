@@ -1,6 +1,4 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { isProjectId } from "../http/auth/grant.ts";
-import { headerText } from "../http/header-text.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
 import { CHAT } from "./apis/model-apis.ts";
@@ -10,13 +8,16 @@ import { readCaller } from "./recording/caller.ts";
 import { CompletionRecording } from "./recording/completion-recording.ts";
 import type { Gateway } from "./gateway.ts";
 import { checkArtifact } from "./named-projects.ts";
+import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
+import { checkModelId } from "./ownership/resource-access.ts";
 import type { Target } from "./upstreams.ts";
 import type { Recorder } from "./recording/recorder.ts";
 import type { RelayMetrics } from "./relay/relay.ts";
+import { projectOf } from "./request-project.ts";
 import { headersFor } from "./request-relay.ts";
 import type { KnownResponses, ResponseMakers } from "./responses/known-responses.ts";
 import { readTraceContext } from "./recording/trace-context.ts";
-import type { ReportUnrecorded, UnrecordedReason } from "./recording/unrecorded.ts";
+import type { ReportUnrecorded } from "./recording/unrecorded.ts";
 import { bodyToSend, checkDeclaredLength } from "./relay/upload.ts";
 import { targetUnder, withQueryOf } from "./relay/upstream-path.ts";
 
@@ -27,6 +28,7 @@ export interface ModelRelayOptions {
   readonly makers: ResponseMakers;
   readonly responses: KnownResponses;
   readonly reportUnrecorded: ReportUnrecorded;
+  readonly ledger: OwnerLedger;
   readonly clock: Clock;
   readonly settings: {
     readonly chatBodyLimitBytes: number;
@@ -68,6 +70,7 @@ export async function relayModelApi(
     isRecorded || needsModel ? await readOrUpload(request, { includeUsage, limits, needsModel }) : undefined;
   const model = needsModel ? asked?.readModel() : undefined;
   checkArtifact(request.grant, ["body", "model"], model);
+  await checkModelId(request.grant, options.ledger, model);
   const target = known ?? upstreams.targetFor({ path: modelApi.path, model });
   const recording = named.project && recordingOf(request, named.project, { ...options, modelApi, target });
   if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
@@ -96,28 +99,6 @@ export async function relayModelApi(
     },
     observer: recording,
   });
-}
-
-/** Returns the project to record in, or the reason there is none. Throws forbidden. */
-export function projectOf(
-  request: FastifyRequest,
-): { readonly project: Project } | { readonly project: undefined; readonly reason: UnrecordedReason } {
-  const named = request.headers["x-sumtree-project"] ?? request.headers["openai-project"];
-  const name = typeof named === "string" ? headerText(named) : "";
-  if (name === "") {
-    const only = onlyProjectOf(request);
-    return only === undefined ? { project: undefined, reason: "no_project" } : { project: only };
-  }
-  // SDKs send OpenAI's own project ids in the same header
-  if (!isProjectId(name)) return { project: undefined, reason: "not_a_project" };
-  return { project: request.grant.project(name) };
-}
-
-/** Returns the project of a single-project key. */
-function onlyProjectOf({ grant }: FastifyRequest): Project | undefined {
-  const [only, ...others] = new Set(grant.key.projects);
-  if (only === undefined || others.length > 0 || only.includes("*")) return undefined;
-  return grant.project(only);
 }
 
 function recordingOf(

@@ -3,8 +3,10 @@ import type { z } from "zod";
 import type { Gateway } from "./gateway.ts";
 import type { Target } from "./upstreams.ts";
 import { OpaqueStream } from "./stream/chat-stream.ts";
-import { checkNamedInBody } from "./named-projects.ts";
-import { upstreamHeaders } from "./relay/headers.ts";
+import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
+import { ResourceAccess, type ResourceRoute } from "./ownership/resource-access.ts";
+import { scannedBody } from "./ownership/scanned-body.ts";
+import { isJson, upstreamHeaders } from "./relay/headers.ts";
 import type { RelayMetrics, RelayObserver } from "./relay/relay.ts";
 import { readValidatedBody } from "./relay/validated-body.ts";
 import { bodyToSend, contentLengthOf } from "./relay/upload.ts";
@@ -13,7 +15,8 @@ import { pathBehindPrefix, targetUnder } from "./relay/upstream-path.ts";
 
 export type BodyPolicy =
   | { readonly kind: "typed"; readonly schema: z.ZodType; readonly limitBytes: number }
-  | { readonly kind: "streamed"; readonly limitBytes: number };
+  /** `isJson`: whatever its media type; otherwise only a body labelled as JSON is. */
+  | { readonly kind: "streamed"; readonly limitBytes: number; readonly isJson?: boolean };
 
 export interface RequestRelayOptions {
   readonly gateway: Gateway;
@@ -25,6 +28,8 @@ export interface RequestRelayOptions {
   readonly wrapsErrors: boolean;
   readonly repeatable: boolean;
   readonly observer?: RelayObserver | undefined;
+  readonly ledger: OwnerLedger;
+  readonly resource: ResourceRoute;
 }
 
 /** Relays a request with the checks its route declares, otherwise unchanged. */
@@ -41,10 +46,14 @@ export async function relayRequest(
     wrapsErrors,
     repeatable,
     observer,
+    ledger,
+    resource,
   }: RequestRelayOptions,
 ): Promise<void> {
   if (!gateway.enter(request, reply)) return;
-  const body = await bodyFor(request, policy, settings.uploadIdleMs);
+  const access = await ResourceAccess.of(request, ledger, resource);
+  const body = await bodyFor(request, policy, { idleMs: settings.uploadIdleMs, access });
+  const rewrite = access?.rewrite;
   await gateway.relay(request, reply, {
     route,
     meter,
@@ -61,23 +70,24 @@ export async function relayRequest(
     keepAliveMs: 0,
     stallMs: settings.stallMs,
     observer,
+    rewrite: rewrite && { onlyJson: !resource.isKnown, run: rewrite },
   });
 }
 
-function bodyFor(
+async function bodyFor(
   request: FastifyRequest,
   policy: BodyPolicy,
-  idleMs: number,
+  { idleMs, access }: { idleMs: number; access: ResourceAccess | undefined },
 ): Promise<UpstreamRequest["body"]> {
   const hold = (bytes: number): void => request.server.bodies.hold(request, bytes);
-  return policy.kind === "typed"
-    ? readValidatedBody(request.raw, {
-        ...policy,
-        idleMs,
-        hold,
-        check: (body) => checkNamedInBody(request.grant, body),
-      })
-    : bodyToSend(request.raw, { limitBytes: policy.limitBytes, idleMs, hold });
+  const limits = { limitBytes: policy.limitBytes, idleMs, hold };
+  const check = async (body: unknown, isWhole?: boolean): Promise<void> => access?.checkBody(body, isWhole);
+  if (policy.kind === "typed") return readValidatedBody(request.raw, { ...policy, ...limits, check });
+  const { "content-type": type = "application/json" } = request.headers;
+  if (access?.readsBody === true && (policy.isJson === true || isJson(type)))
+    return scannedBody(request, limits, { isKnown: policy.isJson === true, check });
+  await check(undefined);
+  return bodyToSend(request.raw, limits);
 }
 
 /** Builds the upstream request headers for a body. */

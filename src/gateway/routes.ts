@@ -20,6 +20,8 @@ import { parseResponseRequest } from "./responses/response-id.ts";
 import { isModelListRequest, singleLister, listModels } from "./models/model-list.ts";
 import { Recorder, type CompletionStore } from "./recording/recorder.ts";
 import { createUnrecorded } from "./recording/unrecorded.ts";
+import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
+import { checkModelId } from "./ownership/resource-access.ts";
 import { passThrough } from "./pass-through.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyPolicy } from "./request-relay.ts";
@@ -53,6 +55,7 @@ export interface GatewayRoutesOptions {
   readonly settings: GatewayRoutesSettings;
   /** Store of recorded completions. */
   readonly completions: CompletionStore & ResponseMakers;
+  readonly ledger: OwnerLedger;
   /** Throws if the store is full. */
   readonly admit: () => void;
   /** Keeps completions until they are stored. */
@@ -67,7 +70,7 @@ const trainConfig = { ...config, access: trainAccess };
 
 /** Registers the training and model gateway; register it under `/v1`. Owns its upstreams; drains and closes with the app. */
 export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutesOptions): Promise<void> {
-  const { settings, clock, registry } = options;
+  const { settings, clock, registry, ledger } = options;
   const recorder = new Recorder({
     ...settings,
     admit: options.admit,
@@ -97,11 +100,12 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   const reportUnrecorded = createUnrecorded(registry, steadyClock);
   const makers = options.completions;
   const responses = new KnownResponses();
-  const metered = { settings, clock, recorder, makers, responses, reportUnrecorded, gateway, meter };
+  const shared = { gateway, meter, settings, ledger };
+  const metered = { ...shared, clock, recorder, makers, responses, reportUnrecorded };
   for (const modelApi of MODEL_APIS) addModelApi(add, modelApi, metered);
-  for (const route of typedRoutes) addTyped(add, route, { gateway, meter, settings });
+  for (const route of typedRoutes) addTyped(add, route, shared);
   for (const [path, allowed] of methodsByPath()) addOtherMethods(add, path, allowed);
-  addPassThrough(add, { gateway, meter, settings }, metered);
+  addPassThrough(add, shared, metered);
 }
 
 /** Rejects WebSocket upgrades with 426, so that clients fall back to HTTP. */
@@ -119,6 +123,7 @@ interface Shared {
   readonly gateway: Gateway;
   readonly meter: GatewayMeter;
   readonly settings: GatewayRoutesSettings;
+  readonly ledger: OwnerLedger;
 }
 
 /** Leaves bodies to the routes. Declared body schemas serve `openapi.json` only. */
@@ -167,7 +172,7 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
   const policy: BodyPolicy =
     route.body === "typed"
       ? { kind: "typed", schema: route.schema.body!, limitBytes: settings.typedBodyLimitBytes }
-      : { kind: "streamed", limitBytes: settings.trainingBodyLimitBytes };
+      : { kind: "streamed", limitBytes: settings.trainingBodyLimitBytes, isJson: route.body === "streamed" };
   add({
     method: route.method,
     url: route.path,
@@ -181,9 +186,13 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
         body: policy,
         wrapsErrors: true,
         repeatable: route.method !== "POST",
+        resource: { creates: route.creates === true, needsModel: route.needsModel === true, isKnown: true },
       }),
   });
 }
+
+/** Methods that may create something. */
+const MAKING: ReadonlySet<string> = new Set(["POST", "PUT"]);
 
 /** Adds unmetered paths: the free ones and those listed in `passThrough`. */
 function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): void {
@@ -194,6 +203,7 @@ function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): v
       return listModels(request, reply, shared.gateway);
     const query = routeQueryOf(request);
     checkArtifact(request.grant, ["path", "model"], query.model);
+    await checkModelId(request.grant, shared.ledger, query.model);
     const target = listed ?? shared.gateway.upstreams.targetFor(query);
     return relayRequest(request, reply, {
       ...shared,
@@ -204,6 +214,7 @@ function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): v
       wrapsErrors: false,
       // other POSTs carry ids that make them idempotent
       repeatable: request.method !== "POST" || !/^\/v1\/preview(?:$|[/?])/.test(request.url),
+      resource: { creates: MAKING.has(request.method), needsModel: false, isKnown: false },
     });
   };
   for (const url of FREE) add({ method: "POST", url, schema: { hide: true }, handler: relay });

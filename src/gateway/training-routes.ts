@@ -4,8 +4,12 @@ import * as schema from "./schema.ts";
 export interface TypedRoute {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
-  /** `typed` bodies are validated; `streamed` ones are large and relayed unread. */
+  /** `typed` bodies are validated; `streamed` ones are large and relayed as they arrive. */
   readonly body?: "typed" | "streamed";
+  /** The response is that of something new, which the ledger gives to the project. */
+  readonly creates?: boolean;
+  /** The body must name a model. */
+  readonly needsModel?: boolean;
   readonly schema: schema.RouteSchema;
 }
 
@@ -33,6 +37,7 @@ export const typedRoutes: readonly TypedRoute[] = [
     method: "POST",
     path: "/preview/models",
     body: "typed",
+    creates: true,
     schema: {
       operationId: "createModel",
       summary: "Create a model",
@@ -99,6 +104,7 @@ export const typedRoutes: readonly TypedRoute[] = [
     method: "POST",
     path: "/preview/sft-training-jobs",
     body: "typed",
+    creates: true,
     schema: {
       operationId: "createSftTrainingJob",
       summary: "Create an SFT training job",
@@ -115,6 +121,8 @@ export const typedRoutes: readonly TypedRoute[] = [
     method: "POST",
     path: "/preview/training-jobs",
     body: "streamed",
+    creates: true,
+    needsModel: true,
     schema: {
       operationId: "createTrainingJob",
       summary: "Create an RL training job",

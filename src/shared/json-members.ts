@@ -24,7 +24,8 @@ export function objectOf(members: readonly Member[]): string {
 
 const MARK = /["[\]{},]/g;
 
-function endOfValue(text: string, from: number): number {
+/** Returns the index of the comma or bracket after a value. Cost: linear. */
+export function endOfValue(text: string, from: number): number {
   let depth = 0;
   for (let at = from; ;) {
     MARK.lastIndex = at;

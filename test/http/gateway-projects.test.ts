@@ -5,6 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 
+const MODEL = "00000000-0000-4000-8000-000000000000";
+
 let test: TestApp;
 let upstream: Server;
 let port: number;
@@ -20,6 +22,11 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
   const { port: theirs } = upstream.address() as AddressInfo;
   test = await startApp({ settings: { TRAINING_UPSTREAM_URL: `http://127.0.0.1:${theirs}/v1` } });
+  await test.engine.insert(
+    "training_owners",
+    ["j1", MODEL.replaceAll("-", "")].map((id) => ({ id, project_id: "acme/one" })),
+    { name: "test" },
+  );
   port = Number(new URL(await test.app.listen({ host: "127.0.0.1", port: 0 })).port);
   keys = {
     one: await keyFor("acme/one"),
@@ -79,7 +86,7 @@ const LINES: readonly (readonly [string, object | string])[] = [
   ["POST /v1/responses/input_tokens", {}],
   ["GET /v1/preview/base-models", ""],
   ["GET /v1/preview/training-jobs/j1", ""],
-  ["POST /v1/preview/training-jobs", {}],
+  ["POST /v1/preview/training-jobs", { model_id: MODEL }],
   ["POST /v1/preview/anything/new", {}],
   ["GET /v1/training/runs/r1", ""],
   ["GET /v1/models", ""],
@@ -131,7 +138,7 @@ describe.each(LINES)("%s", (line, body) => {
 
 describe("a body", () => {
   const model = { name: "n", base_model: "b" };
-  const job = { model_id: "00000000-0000-4000-8000-000000000000" };
+  const job = { model_id: MODEL };
   const MODELS = "POST /v1/preview/models";
   const JOBS = "POST /v1/preview/sft-training-jobs";
   const large = "x".repeat(5 * 1024 * 1024);

@@ -32,6 +32,7 @@ beforeAll(async () => {
     projects: ["acme/*"],
     expiresAtMs: null,
   });
+  await test.engine.insert("training_owners", [{ id: "m", project_id: "acme/leaks" }], { name: "test" });
   const log = new Writable({
     write(line: Buffer, _encoding, done) {
       logged += line.toString();
@@ -79,10 +80,11 @@ function send(key: string, line: string, body: string): Promise<RawResponse> {
 const asked = { model: "m", messages: [{ role: "user", content: PROMPT }] };
 const chat = JSON.stringify(asked);
 const stream = JSON.stringify({ ...asked, stream: true });
+const job = JSON.stringify({ ...asked, model_id: "m" });
 const requests = [
   ["POST /v1/chat/completions", chat],
   ["POST /v1/chat/completions/", stream],
-  ["POST /v1/preview/training-jobs", chat],
+  ["POST /v1/preview/training-jobs", job],
   ["POST /v1/preview/models", '{"project":1}'],
   ["POST /v1/anything:else?limit=1", chat],
   ["GET /v1/preview/models/m/checkpoints?limit=0", ""],

@@ -14,7 +14,8 @@ import {
 } from "./response.ts";
 import type { StreamTransform } from "../stream/chat-stream.ts";
 import { Downstream, type DownstreamListener } from "./downstream.ts";
-import { clientHeaders, isEventStream } from "./headers.ts";
+import { heldResponse, type ResponseRewrite } from "./held-response.ts";
+import { clientHeaders, isEventStream, isJson } from "./headers.ts";
 import { encodingsOf } from "../recording/response-decoder.ts";
 import type { StreamEvent } from "../stream/stream-event.ts";
 import type {
@@ -73,6 +74,7 @@ export interface RelayOptions {
   /** Receives the target of an upstream redirect, as a path under its base URL. */
   readonly onRedirect?: (path: string) => void;
   readonly observer: RelayObserver | undefined;
+  readonly rewrite?: ResponseRewrite | undefined;
   /** Acquires an open-request permit to read a stream on after its client disconnected; `undefined` if unavailable. */
   readonly acquireSlot?: () => Permit | undefined;
 }
@@ -167,6 +169,10 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     const redirect = this.#readRedirect(status, headers);
     if (redirect?.isEndless === true) return this.#rejectRedirect(redirect.upgrade);
     if (redirect?.path !== undefined) out["location"] = `/v1${redirect.path}`;
+    if (this.#mustHold(status, headers)) {
+      this.#response = this.#hold(this.#options.rewrite!, { status, headers: out });
+      return;
+    }
     this.#response = this.#responseTo({ status, headers: out }, headers);
     this.#reply.hijack();
   }
@@ -276,6 +282,28 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
       return streamResponse(this.#down, head, this.#stream, { keepAliveMs, ...listener });
     }
     return plainResponse(this.#down, head, listener);
+  }
+
+  #mustHold(status: number, { "content-type": type }: IncomingHttpHeaders): boolean {
+    const { rewrite } = this.#options;
+    if (rewrite === undefined || status < 200 || status > 299 || this.#request.method === "HEAD")
+      return false;
+    return !rewrite.onlyJson || isJson(type);
+  }
+
+  #hold(rewrite: ResponseRewrite, head: Head): RelayedResponse {
+    return heldResponse(this.#down, head, {
+      rewrite,
+      hold: (bytes) => this.#request.server.bodies.hold(this.#request, bytes),
+      onSend: () => void this.#reply.hijack(),
+      onError: (reason) => {
+        void this.#end("error");
+        this.#call?.abort();
+        if (!this.#options.repeatable) void this.#reply.header("x-should-retry", "false");
+        this.#over.reject(reason);
+      },
+      onComplete: () => this.#end("finished"),
+    });
   }
 
   /** Merges headers set by hooks with forwarded upstream headers. */

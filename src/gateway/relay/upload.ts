@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Transform, type TransformCallback } from "node:stream";
+import { callbackify } from "node:util";
 import { AppError } from "../../shared/errors.ts";
 
 /** True if a request has a body. Source: RFC 9112, section 6. */
@@ -27,20 +28,43 @@ export function tooLarge(limitBytes: number): AppError {
  */
 export class Upload extends Transform {
   readonly #limitBytes: number;
+  readonly #check: UploadCheck | undefined;
+  /** Last chunk, until the body is checked. */
+  #held: Buffer | undefined;
   #bytes = 0;
 
-  constructor(limitBytes: number) {
+  constructor(limitBytes: number, check?: UploadCheck) {
     super({ highWaterMark: 64 * 1024 });
     this.#limitBytes = limitBytes;
+    this.#check = check;
     // without a listener of its own, a late error would end the process
     this.on("error", () => undefined);
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#limitBytes) done(tooLarge(this.#limitBytes));
-    else done(null, chunk);
+    if (this.#bytes > this.#limitBytes) return done(tooLarge(this.#limitBytes));
+    if (this.#check === undefined) return done(null, chunk);
+    this.#check.push(chunk);
+    const before = this.#held;
+    this.#held = chunk;
+    return done(null, before);
   }
+
+  override _flush(done: TransformCallback): void {
+    const checked = async (): Promise<Buffer | undefined> => {
+      await this.#check?.finish();
+      return this.#held;
+    };
+    callbackify(checked)(done);
+  }
+}
+
+/** Check of a body while it is streamed. Its last chunk waits, so the upstream never has the whole of a rejected body. */
+export interface UploadCheck {
+  push(chunk: Buffer): void;
+  /** Errors: the reason to reject the body. */
+  finish(): Promise<void>;
 }
 
 export interface UploadOptions {
@@ -51,6 +75,7 @@ export interface UploadOptions {
   readonly hold: (bytes: number) => void;
   /** Body bytes already read. */
   readonly prefix?: readonly Buffer[];
+  readonly check?: UploadCheck;
 }
 
 /** Bodies up to this length are sent at once. */
@@ -77,9 +102,9 @@ export async function bodyToSend(
  */
 export function startUpload(
   request: IncomingMessage,
-  { limitBytes, idleMs, prefix = [] }: UploadOptions,
+  { limitBytes, idleMs, prefix = [], check }: UploadOptions,
 ): Upload {
-  const upload = new Upload(limitBytes);
+  const upload = new Upload(limitBytes, check);
   let lastRead = -1;
   const watch = setInterval(() => {
     const read = request.socket.bytesRead;

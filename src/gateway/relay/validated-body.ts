@@ -23,8 +23,8 @@ export interface ValidatedBodyOptions {
   readonly idleMs: number;
   /** Accounts for buffered bytes. Throws service_overloaded. */
   readonly hold: (bytes: number) => void;
-  /** Throws for a body that fits the schema but is invalid otherwise. */
-  readonly check: (body: unknown) => void;
+  /** Rejects for a body that fits the schema but is invalid otherwise. */
+  readonly check: (body: unknown) => Promise<void>;
 }
 
 /**
@@ -43,7 +43,7 @@ export async function readValidatedBody(
   const plain = await decompress(read.bytes, request.headers["content-encoding"], limitBytes);
   const result = schema.safeParse(parse(plain), { reportInput: true });
   if (!result.success) throw invalid(toIssues(result.error.issues, "body"));
-  options.check(result.data);
+  await options.check(result.data);
   return read.bytes;
 }
 

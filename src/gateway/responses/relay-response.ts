@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
-import { projectOf, type ModelRelayOptions } from "../relay-model-api.ts";
+import type { ModelRelayOptions } from "../relay-model-api.ts";
+import { projectOf } from "../request-project.ts";
 import { RESPONSES } from "../apis/model-apis.ts";
 import { headersFor } from "../request-relay.ts";
 import { bodyToSend } from "../relay/upload.ts";

@@ -6,7 +6,7 @@ export type CaptureRule =
   | {
       readonly kind: "object";
       readonly members: ReadonlyMap<string, CaptureRule | undefined>;
-      readonly others: CaptureRule;
+      readonly others: CaptureRule | undefined;
     }
   | { readonly kind: "list"; readonly items: CaptureRule }
   | { readonly kind: "fact" | "text" | "other" };
@@ -29,6 +29,12 @@ export const list = (items: CaptureRule): CaptureRule => ({ kind: "list", items 
 export function object(members: Readonly<Record<string, CaptureRule | undefined>>): CaptureRule {
   const unrecorded = [...UNRECORDED].map((name) => [name, undefined] as const);
   return { kind: "object", members: new Map([...Object.entries(members), ...unrecorded]), others: other };
+}
+
+/** Builds an object rule: given members whole, others skipped or captured within a budget. */
+export function facts(names: readonly string[], { withOthers }: { withOthers: boolean }): CaptureRule {
+  const members = new Map(names.map((name) => [name, fact]));
+  return { kind: "object", members, others: withOthers ? other : undefined };
 }
 
 const message = object({

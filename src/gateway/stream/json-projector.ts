@@ -62,6 +62,11 @@ export class JsonProjector {
     }
   }
 
+  /** True once a whole value has been read. */
+  get isComplete(): boolean {
+    return this.#state === "over" && this.#frames.length === 0;
+  }
+
   /** Returns the captured JSON; of a cut response, everything complete. */
   finish(): EventData {
     if (this.#state === "atom") this.#countDropped();

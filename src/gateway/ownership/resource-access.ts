@@ -1,0 +1,182 @@
+import type { FastifyRequest } from "fastify";
+import type { Grant } from "../../http/auth/grant.ts";
+import { AppError, invalid } from "../../shared/errors.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import type { Project } from "../../shared/project.ts";
+import { checkNamedInBody, projectNamedInBody } from "../named-projects.ts";
+import { pathBehindPrefix } from "../relay/upstream-path.ts";
+import { onlyProjectOf, projectOf } from "../request-project.ts";
+import { JsonList } from "./json-list.ts";
+import type { OwnerLedger } from "./ledger/owner-ledger.ts";
+import {
+  canonicalId,
+  idsInBody,
+  idsInTarget,
+  isUuid,
+  textsIn,
+  type NamedId,
+  type NamedText,
+} from "./resource-ids.ts";
+
+export interface ResourceRoute {
+  /** The response is that of something new. */
+  readonly creates: boolean;
+  /** The body must name a model. */
+  readonly needsModel: boolean;
+  /** A route of the gateway; false for paths that only pass. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * Access of one request under `/preview` to models, jobs and other resources of the training service. A key that is not
+ * valid for all projects reaches those that the ledger gives to its projects; any other is `not_found`.
+ */
+export class ResourceAccess {
+  readonly #ledger: OwnerLedger;
+  readonly #grant: Grant;
+  readonly #route: ResourceRoute;
+  #owner: Project | undefined;
+  /** The path names a resource that the key may use: what is below it belongs to it. */
+  #isWithinOwn = false;
+
+  private constructor(request: FastifyRequest, ledger: OwnerLedger, route: ResourceRoute) {
+    this.#ledger = ledger;
+    this.#grant = request.grant;
+    this.#route = route;
+    this.#owner = projectOf(request).project ?? onlyProjectOf(request);
+  }
+
+  /** Checks path and query. Returns undefined outside `/preview`. Errors: not_found; forbidden; `StorageError`. */
+  static async of(
+    request: FastifyRequest,
+    ledger: OwnerLedger,
+    route: ResourceRoute,
+  ): Promise<ResourceAccess | undefined> {
+    const ids = idsInTarget(pathBehindPrefix(request.url));
+    if (ids === undefined) return undefined;
+    const access = new ResourceAccess(request, ledger, route);
+    if (!access.#seesAll) await access.#checkTarget(ids.path, ids.query);
+    return access;
+  }
+
+  /** True if a request body must be read to check it. */
+  get readsBody(): boolean {
+    return !this.#seesAll;
+  }
+
+  get #seesAll(): boolean {
+    return this.#grant.covers("*");
+  }
+
+  /**
+   * Checks resources and projects that a body names. Errors: not_found; validation; bad_request if what is created would
+   * belong to no project; `StorageError`.
+   */
+  async checkBody(body: unknown, isWhole = true): Promise<void> {
+    checkNamedInBody(this.#grant, body);
+    this.#owner ??= projectNamedInBody(this.#grant, body);
+    if (this.#seesAll) return;
+    const named = idsInBody(textsIn(body));
+    const owners = await this.#ledger.find(named.map(({ id }) => id));
+    for (const one of named) this.#checkOne(one, owners.get(one.id), one.mustBeKnown);
+    const model = isJsonObject(body) ? body["model_id"] : undefined;
+    if (typeof model === "string") this.#adopt(owners.get(canonicalId(model)));
+    else if (isWhole && this.#route.needsModel)
+      throw invalid([{ loc: ["body", "model_id"], msg: "Field required", type: "missing" }]);
+    if (this.#route.creates && this.#owner === undefined)
+      throw new AppError("bad_request", "Name the project in x-sumtree-project: this key has several.");
+  }
+
+  /** Rewrites a successful JSON response; undefined if it passes unread. */
+  get rewrite(): ((json: Buffer) => Promise<Buffer>) | undefined {
+    const { creates, isKnown } = this.#route;
+    const filters = !this.#seesAll && !isKnown && !this.#isWithinOwn;
+    if (!filters && !(creates && this.#owner !== undefined)) return undefined;
+    return async (json) => {
+      if (json.length === 0) return json;
+      const list = readJson(json);
+      const id = isJsonObject(list.value) ? idOf(list.value) : undefined;
+      if (id !== undefined) await this.#checkAnswered(id);
+      return filters ? this.#withoutForeign(json, list) : json;
+    };
+  }
+
+  /** Claims the id of something new. An upstream may return what exists already, of another project too. */
+  async #checkAnswered(id: string): Promise<void> {
+    const owner =
+      this.#route.creates && this.#owner !== undefined
+        ? await this.#ledger.claim(id, this.#owner)
+        : (await this.#ledger.find([id])).get(id);
+    if (owner !== undefined && !this.#grant.covers(owner)) throw notFound("Resource");
+  }
+
+  async #withoutForeign(json: Buffer, list: JsonList): Promise<Buffer> {
+    const named = new Map(list.items.filter(isJsonObject).map((item) => [item, idsInBody(membersOf(item))]));
+    const owners = await this.#ledger.find([...named.values()].flat().map(({ id }) => id));
+    const left = new Set<unknown>();
+    for (const [item, ids] of named) {
+      const id = idOf(item);
+      const itsOwners = ids.flatMap((one) => owners.get(one.id) ?? []);
+      const isOwn = itsOwners.every((owner) => this.#grant.covers(owner));
+      if (!isOwn || (id !== undefined && !owners.has(id))) left.add(item);
+    }
+    return left.size === 0 ? json : list.without(left);
+  }
+
+  async #checkTarget(path: readonly NamedId[], query: readonly NamedId[]): Promise<void> {
+    const owners = await this.#ledger.find([...path, ...query].map(({ id }) => id));
+    for (const one of path) {
+      const owner = owners.get(one.id);
+      this.#checkOne(one, owner, one.mustBeKnown && !this.#isWithinOwn);
+      this.#isWithinOwn ||= owner !== undefined;
+      this.#adopt(owner);
+    }
+    for (const one of query) this.#checkOne(one, owners.get(one.id), one.mustBeKnown && !this.#isWithinOwn);
+  }
+
+  #checkOne({ kind }: NamedId, owner: string | undefined, mustBeKnown: boolean): void {
+    if (owner === undefined ? mustBeKnown : !this.#grant.covers(owner)) throw notFound(kind);
+  }
+
+  /** What a resource is made from gives it its project, if the request names none. */
+  #adopt(owner: string | undefined): void {
+    if (owner !== undefined) this.#owner ??= this.#grant.project(owner);
+  }
+}
+
+/** Checks the model of a model request, if it is named by the id of a training resource. Errors: not_found; `StorageError`. */
+export async function checkModelId(
+  grant: Grant,
+  ledger: OwnerLedger,
+  model: string | undefined,
+): Promise<void> {
+  const id = canonicalId(model ?? "");
+  if (!isUuid(id) || grant.covers("*")) return;
+  const owner = (await ledger.find([id])).get(id);
+  if (owner !== undefined && !grant.covers(owner)) throw notFound("Model");
+}
+
+function notFound(kind: NamedId["kind"]): AppError {
+  return new AppError("not_found", `${kind} not found.`);
+}
+
+function readJson(json: Buffer): JsonList {
+  try {
+    return new JsonList(json);
+  } catch (error) {
+    throw new AppError("upstream_invalid", "The upstream's response is not JSON.", { cause: error });
+  }
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+function membersOf(object: JsonObject): readonly NamedText[] {
+  return Object.entries(object).flatMap(([name, value]) =>
+    typeof value === "string" || typeof value === "number" ? [{ name, text: String(value) }] : [],
+  );
+}
+
+function idOf(object: JsonObject): string | undefined {
+  const [id] = membersOf(object).filter(({ name }) => name === "id");
+  return id === undefined ? undefined : canonicalId(id.text);
+}

@@ -1,0 +1,106 @@
+/** Id of a training resource in a request. */
+export interface NamedId {
+  /** In the form of `canonicalId`. */
+  readonly id: string;
+  readonly kind: "Model" | "Training job" | "Checkpoint" | "Resource";
+  /** True if an id without owner must be rejected too. */
+  readonly mustBeKnown: boolean;
+}
+
+const UUID = /^[\da-f]{32}$/;
+
+/** Returns one spelling per id: the upstream reads UUIDs as Python does, in any case, with braces, as a URN or without hyphens. */
+export function canonicalId(text: string): string {
+  const digits = text
+    .normalize("NFKC")
+    .trim()
+    .toLowerCase()
+    .replaceAll(/urn:|uuid:|[-{}]/g, "");
+  return UUID.test(digits) ? digits : text;
+}
+
+export function isUuid(id: string): boolean {
+  return UUID.test(id);
+}
+
+/** Ids in path and query of a request under `/preview`. */
+export interface TargetIds {
+  readonly path: readonly NamedId[];
+  readonly query: readonly NamedId[];
+}
+
+/** Collections whose members all have an owner. */
+const COLLECTIONS: ReadonlySet<string> = new Set(["models", "training-jobs", "sft-training-jobs"]);
+
+/** Reads the ids in a request target without `/v1`; undefined if no upstream could read its path as one under `/preview`. */
+export function idsInTarget(target: string): TargetIds | undefined {
+  const [path = "", ...query] = target.split("?");
+  const [prefix, ...segments] = decoded(path)
+    .split(/[/\\]+/)
+    .filter((segment) => segment !== "");
+  if (prefix?.toLowerCase() !== "preview") return undefined;
+  const collection = segments[0]?.toLowerCase() ?? "";
+  const parameters = [...new URLSearchParams(query.join("?"))];
+  return {
+    path: segments.flatMap((segment, at) => {
+      const id = canonicalId(segment);
+      const mustBeKnown = isUuid(id) || (at === 1 && COLLECTIONS.has(collection));
+      // names of collections and of resources alternate
+      return mustBeKnown || at % 2 === 1 ? [{ id, kind: kindOf(collection), mustBeKnown }] : [];
+    }),
+    query: parameters.flatMap(([name, value]) => {
+      return value.split(",").flatMap((text) => namedBy(name, text));
+    }),
+  };
+}
+
+/** Returns the ids among the texts of a JSON body. */
+export function idsInBody(texts: Iterable<NamedText>): readonly NamedId[] {
+  return [...texts].flatMap(({ name, text }) => namedBy(name, text));
+}
+
+const REFERENCE = /(?:^|_)(?:model|job|checkpoint)_ids?$/;
+const ANY_ID = /(?:^|_)ids?$|^(?:after|before|cursor)$/;
+
+/** Other members, such as a name, are ids only if another project has them. */
+function namedBy(name: string, text: string): readonly NamedId[] {
+  const id = canonicalId(text);
+  if (!isUuid(id) && !ANY_ID.test(name)) return [];
+  return [{ id, kind: kindOf(name), mustBeKnown: REFERENCE.test(name) }];
+}
+
+function kindOf(name: string): NamedId["kind"] {
+  if (/job/.test(name)) return "Training job";
+  if (/checkpoint/.test(name)) return "Checkpoint";
+  return /model/.test(name) ? "Model" : "Resource";
+}
+
+/** Text in a JSON value, and the member that has it. */
+export interface NamedText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Iterates over the texts of a JSON value at any depth. Items of a list have the list's name. */
+export function* textsIn(value: unknown): Generator<NamedText> {
+  const left: (readonly [name: string, value: unknown])[] = [["", value]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [name, one] = next;
+    if (typeof one === "string") yield { name, text: one };
+    if (typeof one !== "object" || one === null) continue;
+    for (const [key, member] of Object.entries(one)) left.push([Array.isArray(one) ? name : key, member]);
+  }
+}
+
+/** Decodes repeatedly: a proxy between may decode once more than the upstream. */
+function decoded(path: string): string {
+  let plain = path;
+  for (let times = 0; times < 3 && plain.includes("%"); times++) {
+    try {
+      plain = decodeURIComponent(plain);
+    } catch {
+      break;
+    }
+  }
+  return plain;
+}

@@ -1,0 +1,90 @@
+import { AppError } from "../../shared/errors.ts";
+import { decompressBody } from "../decompress-body.ts";
+import { encodingsOf } from "../recording/response-decoder.ts";
+import type { Downstream } from "./downstream.ts";
+import type { Head, OnComplete, OutHeaders, RelayedResponse } from "./response.ts";
+import { errorOf } from "./upstream-failure.ts";
+
+/** Rewriting of successful responses before their client has any of them. */
+export interface ResponseRewrite {
+  /** Responses of other media types pass unread. */
+  readonly onlyJson: boolean;
+  /** Returns the same buffer if nothing changes. Errors: what the client gets instead of the response. */
+  run(body: Buffer): Promise<Buffer>;
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+/** Headers that describe the bytes as the upstream sent them. */
+const OF_BYTES = ["content-encoding", "content-digest", "content-md5", "digest", "etag"];
+
+/** Holds a response until it is complete and rewritten. */
+export function heldResponse(
+  down: Downstream,
+  { status, headers }: Head,
+  options: {
+    readonly rewrite: ResponseRewrite;
+    /** Accounts for held bytes. Throws service_overloaded. */
+    readonly hold: (bytes: number) => void;
+    /** Called before the response is sent. */
+    readonly onSend: () => void;
+    /** Called with the reason if it is not sent. */
+    readonly onError: (reason: Error) => void;
+    readonly onComplete: OnComplete;
+  },
+): RelayedResponse {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  let isOver = false;
+  const reject = (reason: Error): void => {
+    if (!isOver) options.onError(reason);
+    isOver = true;
+    parts.length = 0;
+  };
+  const send = (sent: Buffer, rewritten: Buffer | undefined): void => {
+    if (isOver || down.hasLeft) return;
+    isOver = true;
+    const body = rewritten ?? sent;
+    options.onSend();
+    void options.onComplete();
+    const kept = rewritten === undefined ? headers : without(headers, OF_BYTES);
+    down.head(status, { ...kept, "content-length": String(body.length) });
+    down.end(body);
+  };
+  const rewrite = async (sent: Buffer): Promise<void> => {
+    const plain = decompressBody(encodingsOf(String(headers["content-encoding"] ?? "")), sent, MAX_BYTES);
+    if (plain === undefined) throw tooLarge();
+    const rewritten = await options.rewrite.run(plain);
+    send(sent, rewritten === plain ? undefined : rewritten);
+  };
+  return {
+    data(chunk) {
+      if (isOver) return;
+      try {
+        options.hold(chunk.length);
+      } catch (cause) {
+        return reject(cause as Error);
+      }
+      parts.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) reject(tooLarge());
+    },
+    end() {
+      if (!isOver) rewrite(Buffer.concat(parts)).catch(reject);
+      return undefined;
+    },
+    fail: (failure) => reject(errorOf(failure)),
+    delivered: false,
+    close: () => undefined,
+  };
+}
+
+function tooLarge(): AppError {
+  return new AppError(
+    "upstream_invalid",
+    `The upstream's response cannot be read within ${MAX_BYTES} bytes.`,
+  );
+}
+
+function without(headers: OutHeaders, names: readonly string[]): OutHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
+}

@@ -1,0 +1,533 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
+import { authorization, ROOT_KEY, startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
+
+interface Answer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+  /** Breaks the connection after the body. */
+  readonly isCut?: boolean;
+}
+
+interface Seen {
+  readonly line: string;
+  readonly body: string;
+}
+
+/** An upstream that answers as it is told, with `{"id": …}` of a new thing otherwise. */
+let upstream: Server;
+let answers: Answer[] = [];
+let seen: Seen[] = [];
+/** Requests that began, also those without their end. */
+let begun = 0;
+let test: TestApp;
+/** A second service on the same store. */
+let other: TestApp;
+let ports: readonly [number, number];
+let settings: Record<string, string>;
+const keys: Record<string, string> = {};
+
+const PROJECTS = {
+  one: ["acme/one"],
+  two: ["acme/two"],
+  acme: ["acme/*"],
+  both: ["acme/one", "other/three"],
+  third: ["other/three"],
+};
+
+beforeAll(async () => {
+  upstream = createServer((request, response) => {
+    begun++;
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.once("end", () => {
+      const body = Buffer.concat(chunks);
+      const isPacked = request.headers["content-encoding"] === "gzip";
+      const text = (isPacked ? gunzipSync(body) : body).toString("utf8");
+      seen.push({ line: `${request.method} ${request.url}`, body: text });
+      const next = answers.shift() ?? { body: JSON.stringify({ id: randomUUID() }) };
+      response.writeHead(next.status ?? 200, {
+        "content-type": "application/json",
+        ...(next.isCut === true ? { "content-length": "9999" } : {}),
+        ...next.headers,
+      });
+      if (next.isCut === true) response.write(next.body, () => response.destroy());
+      else response.end(next.body);
+    });
+  });
+  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
+  const { port: theirs } = upstream.address() as AddressInfo;
+  settings = { TRAINING_UPSTREAM_URL: `http://127.0.0.1:${theirs}/v1`, GATEWAY_PASSTHROUGH_PATHS: "/" };
+  test = await startApp({ settings });
+  other = await startAppOn(test.engine, { settings });
+  const listening = [test, other].map(({ app }) => app.listen({ host: "127.0.0.1", port: 0 }));
+  const [first, second] = (await Promise.all(listening)).map((url) => Number(new URL(url).port));
+  ports = [first!, second!];
+  for (const [name, projects] of Object.entries(PROJECTS)) {
+    const payload = { name, scopes: ["train", "admin", "read"], projects };
+    keys[name] = (await test.post("/api-keys", payload)).json().key as string;
+  }
+  keys["root"] = ROOT_KEY;
+});
+afterAll(async () => {
+  await other.close();
+  await test.close();
+  upstream.closeAllConnections();
+  upstream.close();
+});
+beforeEach(() => {
+  answers = [];
+  seen = [];
+  begun = 0;
+});
+
+interface Sent {
+  readonly body?: object | string | Uint8Array | undefined;
+  readonly headers?: readonly string[];
+  /** The service: 0 or 1. */
+  readonly at?: 0 | 1;
+}
+
+function ask(key: string, line: string, { body, headers = [], at = 0 }: Sent = {}): Promise<RawResponse> {
+  const text = typeof body === "string" ? body : JSON.stringify(body ?? "");
+  const bytes = body instanceof Uint8Array ? body : Buffer.from(body === undefined ? "" : text);
+  const [method, path = ""] = line.split(" ");
+  const lines = [
+    `${method} ${path.startsWith("/v1") ? path : `/v1/preview${path}`} HTTP/1.1`,
+    "host: gateway",
+    `authorization: Bearer ${keys[key]}`,
+    "content-type: application/json",
+    `content-length: ${bytes.length}`,
+    "connection: close",
+    ...headers,
+  ];
+  return sendRaw(ports[at], head(...lines), bytes).answer;
+}
+
+const model = { project: "one", name: "agent", base_model: "b" };
+const json = (response: RawResponse): unknown => JSON.parse(response.body.toString("utf8"));
+const idOf = (response: RawResponse): string => (json(response) as { id: string }).id;
+
+async function newModel(key: string, body: object = {}, headers: readonly string[] = []): Promise<string> {
+  const project = key === "one" || key === "both" ? "one" : key === "third" ? "three" : "two";
+  const made = await ask(key, "POST /models", { body: { ...model, project, ...body }, headers });
+  expect(made.status).toBe(200);
+  return idOf(made);
+}
+
+async function newJob(key: string, modelId: string): Promise<string> {
+  return idOf(await ask(key, "POST /training-jobs", { body: { model_id: modelId, trajectory_groups: [] } }));
+}
+
+/** Routes of things with an id, with a body that they take. */
+const ROUTES: readonly (readonly [line: string, kind: "model" | "job", body?: object])[] = [
+  ["DELETE /models/:id", "model"],
+  ["GET /models/:id/checkpoints", "model"],
+  ["GET /models/:id/checkpoints?limit=1&order=desc", "model"],
+  ["DELETE /models/:id/checkpoints", "model", { steps: [1] }],
+  ["POST /models/:id/log", "model", { split: "train", trajectory_groups: [] }],
+  ["GET /training-jobs/:id", "job"],
+  ["GET /training-jobs/:id/events", "job"],
+  // paths that only pass
+  ["GET /models/:id/export", "model"],
+  ["PATCH /models/:id/export", "model", { a: 1 }],
+  ["HEAD /models/:id/export", "model"],
+  ["POST /training-jobs/:id/cancel", "job", {}],
+  ["GET /sft-training-jobs/:id", "job"],
+  ["GET /anything/:id", "model"],
+  ["GET /anything?model_id=:id", "model"],
+  ["GET /anything?x=1&ids=y,:id", "model"],
+  ["GET /anything?after=:id", "job"],
+  ["POST /anything", "job", { nested: [{ source: ":id" }] }],
+];
+
+describe.each(ROUTES.map(([line, kind, body]) => ({ line, kind, body })))("$line", ({ line, kind, body }) => {
+  let id: string;
+  beforeAll(async () => {
+    id = await newModel("one");
+    if (kind === "job") id = await newJob("one", id);
+  });
+  const send = (key: string, as: string, at: 0 | 1 = 0): Promise<RawResponse> =>
+    ask(key, line.replace(":id", as), {
+      body: body && JSON.stringify(body).replace(":id", decodeURIComponent(as)),
+      headers: line === "POST /anything" && key === "both" ? ["x-sumtree-project: acme/one"] : [],
+      at,
+    });
+
+  it("passes unchanged for keys that cover its project, on every service", async () => {
+    const bytes = '{"seed": 9223372036854775807, "loss":1.0, "a":"\\u0041","a":null}';
+    answers = [{ body: bytes }, { body: bytes }, { body: bytes }];
+    for (const [key, at] of [
+      ["one", 0],
+      ["both", 1],
+      ["root", 1],
+    ] as const) {
+      const answer = await send(key, id, at);
+      const method = line.split(" ")[0]!;
+      expect([answer.status, answer.body.toString()]).toEqual([200, method === "HEAD" ? "" : bytes]);
+    }
+    expect(seen.map(({ line: sent }) => sent)).toEqual(
+      Array.from({ length: 3 }, () => line.replace(" ", " /v1/preview").replace(":id", id)),
+    );
+  });
+
+  it("is 404 for keys of other projects, as an unknown id is, and sends nothing upstream", async () => {
+    for (const spelling of [id, id.toUpperCase(), `%7B${id}%7D`, id.replaceAll("-", "")]) {
+      for (const key of ["two", "third"]) {
+        const answer = await send(key, spelling);
+        expect([spelling, key, answer.status]).toEqual([spelling, key, 404]);
+      }
+    }
+    expect(seen).toEqual([]);
+    if (/^(?:HEAD|POST \/anything|GET \/anything\?)/.test(line)) return;
+    const foreign = await send("two", id, 1);
+    const unknown = await send("two", randomUUID(), 1);
+    expect(json(foreign)).toEqual(json(unknown));
+    expect(foreign.status).toBe(404);
+    expect(seen).toEqual([]);
+  });
+
+  it("passes for a key of all projects whatever the id", async () => {
+    expect((await send("root", randomUUID())).status).toBe(200);
+  });
+
+  it("accepts other spellings of its own id", async () => {
+    expect((await send("one", id.toUpperCase())).status).toBe(200);
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe("a spelling of a path", () => {
+  it.each([
+    [
+      "an escaped digit",
+      (id: string) => `/v1/preview/models/%${id.charCodeAt(0).toString(16)}${id.slice(1)}/x`,
+    ],
+    ["an escaped slash", (id: string) => `/v1/preview%2Fmodels%2F${id}%2Fx`],
+    ["a slash that is escaped twice", (id: string) => `/v1/preview%252Fmodels%252F${id}`],
+    ["a backslash", (id: string) => `/v1/preview%5Cmodels%5C${id}`],
+    ["capitals", (id: string) => `/v1/Preview/Models/${id}`],
+    ["parameters", (id: string) => `/v1/preview/models/${id};a=1/x`],
+    ["doubled slashes", (id: string) => `/v1//preview///models//${id}/x`],
+    ["an absolute form", (id: string) => `http://x/v1/preview/models/${id}/x`],
+    [
+      "full-width digits",
+      (id: string) =>
+        `/v1/preview/x/${encodeURIComponent(id.replace(/\d/g, (d) => String.fromCharCode(0xff10 + Number(d))))}`,
+    ],
+    ["one's own id behind it", (id: string, own: string) => `/v1/preview/models/${id}/models/${own}`],
+    ["one's own id before it", (id: string, own: string) => `/v1/preview/models/${own}/models/${id}`],
+  ])("with %s does not reach a foreign model", async (_what, spell) => {
+    const [id, own] = [await newModel("one"), await newModel("two")];
+    seen = [];
+    const path = spell(id, own);
+    const answer = await ask("two", `GET ${path.startsWith("/v1") ? path : `/v1${path}`}`);
+    expect([answer.status, seen]).toEqual([404, []]);
+  });
+});
+
+describe("a body", () => {
+  const long = "x".repeat(9 * 1024 * 1024);
+  const RL = "POST /training-jobs";
+  const bodies: readonly (readonly [string, string, (id: string, own: string) => string])[] = [
+    [
+      "an SFT job",
+      "POST /sft-training-jobs",
+      (id) => JSON.stringify({ model_id: id, training_data_url: "x" }),
+    ],
+    ["an RL job", RL, (id) => `{"model_id":"${id}","trajectory_groups":[]}`],
+    [
+      "an RL job behind its data",
+      RL,
+      (id) => `{"trajectory_groups":["${"y".repeat(100_000)}"],"model_id":"${id}"}`,
+    ],
+    ["an RL job, in capitals", RL, (id) => `{"model_id":"${id.toUpperCase()}"}`],
+    [
+      "an RL job, escaped",
+      RL,
+      (id) => String.raw`{"\u006dodel_id":"\u00${id.charCodeAt(0).toString(16)}${id.slice(1)}"}`,
+    ],
+    [
+      "an RL job, as the last of two",
+      RL,
+      (id, own) => `{"model_id":"${own}","a":{"model_id":1},"model_id":"${id}"}`,
+    ],
+    ["an RL job with a byte order mark", RL, (id) => `\ufeff{"model_id":"${id}"}`],
+    ["a long RL job", RL, (id) => `{"model_id":"${id}","trajectory_groups":["${long}"]}`],
+    [
+      "an RL job's reference",
+      RL,
+      (id, own) => `{"model_id":"${own}","experimental_config":{"kl":[{"checkpoint_of":"${id}"}]}}`,
+    ],
+    ["a log", "POST /models/:own/log", (id) => `{"split":"train","model_id":"${id}"}`],
+    ["a base model", "POST /models", (id) => JSON.stringify({ ...model, project: "two", base_model: id })],
+  ];
+  it.each(bodies)(
+    "of %s that names a foreign model is 404, and nothing goes upstream",
+    async (_what, line, bodyOf) => {
+      const [id, own] = [await newModel("one"), await newModel("two")];
+      begun = 0;
+      const path = line.replace(":own", own);
+      const answer = await ask("two", path, { body: bodyOf(id, own) });
+      expect([answer.status, json(answer), begun]).toEqual([
+        404,
+        expect.objectContaining({ detail: expect.stringMatching(/not found\.$/) }),
+        0,
+      ]);
+      expect((await ask("two", path, { body: bodyOf(own, own) })).status).toBe(200);
+    },
+  );
+
+  it("that names a foreign model behind 8 MiB never arrives whole", async () => {
+    const [id, own] = [await newModel("one"), await newModel("two")];
+    seen = [];
+    for (const first of ["", `"model_id":"${own}",`]) {
+      const body = `{${first}"trajectory_groups":["${long}"],"model_id":"${id}"}`;
+      expect((await ask("two", RL, { body })).status).toBe(404);
+      const fine = `{${first}"trajectory_groups":["${long}"],"model_id":"${own}"}`;
+      expect((await ask("two", RL, { body: fine })).status).toBe(200);
+      expect(seen.map(({ body: sent }) => sent === fine)).toEqual([true]);
+      seen = [];
+    }
+  });
+
+  it.each([
+    ["UTF-16", (id: string) => Buffer.from(`\ufeff{"model_id":"${id}"}`, "utf16le"), 400],
+    ["a list", (id: string) => `[{"model_id":"${id}"}]`, 400],
+    ["a cut object", (id: string) => `{"model_id":"${id}"`, 400],
+    ["no model", () => "{}", 422],
+    ["a model that is no text", () => '{"model_id":1}', 422],
+    ["an endless name", (id: string) => `{"model_id":"${"-".repeat(70_000)}${id}"}`, 400],
+    ["unknown compression", (id: string) => gzipSync(gzipSync(`{"model_id":"${id}"}`)), 400],
+  ])("of %s is rejected", async (_what, bodyOf, status) => {
+    const own = await newModel("two");
+    begun = 0;
+    expect([(await ask("two", RL, { body: bodyOf(own) })).status, begun]).toEqual([status, 0]);
+  });
+
+  it("is decompressed to check it", async () => {
+    const [id, own] = [await newModel("one"), await newModel("two")];
+    seen = [];
+    const headers = ["content-encoding: gzip"];
+    const send = (body: string) => ask("two", RL, { body: gzipSync(body), headers });
+    expect([(await send(`{"model_id":"${id}"}`)).status, seen]).toEqual([404, []]);
+    expect([(await send(`{"model_id":"${own}"}`)).status, seen.length]).toEqual([200, 1]);
+    expect((await send(`{"model_id":"${own}","a":"${long}"}`)).status).toBe(415);
+  });
+
+  it.each([
+    ["an artifact", { experimental_config: { a: ["wandb-artifact:///acme/one/agent:step1"] } }],
+    ["an adapter", { experimental_config: { kl_ref_adapter_path: "acme/one/agent:step1" } }],
+    ["an entity", { entity: "other" }],
+    ["a project", { project: "acme/one" }],
+  ])("of a job that names %s of another project is 422", async (_what, members) => {
+    const own = await newModel("two");
+    begun = 0;
+    for (const line of [RL, "POST /sft-training-jobs"]) {
+      const body = { model_id: own, training_data_url: "x", ...members };
+      expect([(await ask("two", line, { body })).status, begun]).toEqual([422, 0]);
+    }
+  });
+
+  it("names a model in a chat request by its id", async () => {
+    const id = await newModel("one");
+    seen = [];
+    const body = { model: id, messages: [] };
+    expect([(await ask("two", "POST /v1/chat/completions", { body })).status, seen]).toEqual([404, []]);
+    expect((await ask("one", "POST /v1/chat/completions", { body })).status).toBe(200);
+    expect((await ask("two", `GET /v1/models/${id}`)).status).toBe(404);
+  });
+});
+
+describe("what is created", () => {
+  it("belongs to the project of the header, even if a key of all projects creates it", async () => {
+    const id = await newModel("root", {}, ["x-sumtree-project: acme/two"]);
+    const job = await ask("acme", "POST /training-jobs", {
+      body: { model_id: id },
+      headers: ["openai-project: acme/two"],
+    });
+    for (const path of [`/models/${id}/checkpoints`, `/training-jobs/${idOf(job)}`]) {
+      expect((await ask("two", `GET ${path}`)).status).toBe(200);
+      expect((await ask("one", `GET ${path}`)).status).toBe(404);
+    }
+  });
+
+  it("belongs to the project that the body names, or to that of its model, without a header", async () => {
+    const id = await newModel("acme", { entity: null, project: "two" });
+    const named = await newModel("root", { entity: "acme", project: "two" });
+    const job = await newJob("acme", id);
+    for (const path of [`/models/${id}/x`, `/models/${named}/x`, `/training-jobs/${job}`]) {
+      expect((await ask("two", `GET ${path}`)).status).toBe(200);
+      expect((await ask("third", `GET ${path}`)).status).toBe(404);
+    }
+  });
+
+  it("needs a project if the key has several; without one, only a key of all projects creates it", async () => {
+    const nameless = await ask("both", "POST /models", { body: model });
+    expect([nameless.status, seen]).toEqual([400, []]);
+    expect(nameless.body.toString()).toContain("x-sumtree-project");
+    expect((await ask("both", "POST /anything", { body: {} })).status).toBe(400);
+    const made = await ask("root", "POST /anything", { body: {} });
+    expect((await ask("root", `GET /anything/${idOf(made)}`)).status).toBe(200);
+    expect((await ask("acme", `GET /anything/${idOf(made)}`)).status).toBe(404);
+  });
+
+  it("stays with its first project, also if the upstream returns it to another one", async () => {
+    const id = await newModel("one");
+    answers = [{ body: JSON.stringify({ id }), headers: { location: "/v1/preview/secret", etag: id } }];
+    const stolen = await ask("third", "POST /models", { body: { ...model, project: "three" } });
+    expect([stolen.status, stolen.headers["location"], stolen.body.includes(id)]).toEqual([
+      404,
+      undefined,
+      false,
+    ]);
+    expect(stolen.headers["x-should-retry"]).toBe("false");
+    answers = [{ body: `{"id":"${id.toUpperCase()}"}` }];
+    expect((await ask("one", "POST /models", { body: model })).status).toBe(200);
+    expect((await ask("third", `GET /models/${id}/x`)).status).toBe(404);
+    expect((await ask("one", `GET /models/${id}/x`)).status).toBe(200);
+  });
+
+  it("belongs to one of two projects that create it at the same time", async () => {
+    const ids = Array.from({ length: 8 }, () => randomUUID());
+    answers = ids.flatMap((id) => [{ body: `{"id":"${id}"}` }, { body: `{"id":"${id}"}` }]);
+    const create = (key: string, project: string) =>
+      ask(key, "POST /models", { body: { ...model, project } });
+    const made = await Promise.all(ids.flatMap(() => [create("one", "one"), create("third", "three")]));
+    const owned = made.filter(({ status }) => status === 200).map(idOf);
+    for (const id of ids) {
+      const reads = await Promise.all(["one", "third"].map((key) => ask(key, `GET /models/${id}/x`)));
+      expect(reads.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404]);
+      expect(owned).toContain(id);
+    }
+  });
+
+  it("is known after a restart, before which its creator had the response", async () => {
+    const id = await newModel("one");
+    const again = await startAppOn(test.engine, { settings });
+    try {
+      const url = await again.app.listen({ host: "127.0.0.1", port: 0 });
+      const read = async (key: string) => {
+        const headers = { authorization: authorization(keys[key], "bearer") };
+        return (await fetch(`${url}/v1/preview/models/${id}/checkpoints`, { headers })).status;
+      };
+      expect([await read("one"), await read("two")]).toEqual([200, 404]);
+    } finally {
+      await again.close();
+    }
+  });
+
+  it("is an error without its end: nobody owns what the upstream may have made", async () => {
+    const id = randomUUID();
+    answers = [{ body: `{"id":"${id}"`, isCut: true }];
+    const cut = await ask("one", "POST /models", { body: model });
+    expect([cut.status, cut.headers["x-should-retry"], cut.complete]).toEqual([502, "false", true]);
+    expect((await ask("one", `GET /models/${id}/x`)).status).toBe(404);
+    // an upstream that returns what exists makes it theirs
+    answers = [{ body: `{"id":"${id}"}` }];
+    await ask("one", "POST /models", { body: { ...model, return_existing: true } });
+    expect((await ask("one", `GET /models/${id}/x`)).status).toBe(200);
+  });
+
+  it.each([
+    ["text", { body: "made", headers: { "content-type": "text/plain" } }],
+    ["half of JSON", { body: '{"id":"' }],
+  ])("is 502 if the upstream answers with %s", async (_what, answer) => {
+    answers = [answer];
+    expect((await ask("one", "POST /models", { body: model })).status).toBe(502);
+  });
+
+  it("passes as it came, compressed or of any other type", async () => {
+    const id = randomUUID();
+    const packed = gzipSync(`{ "id" : "${id}", "n":1.0 }`);
+    answers = [{ body: packed, headers: { "content-encoding": "gzip" } }];
+    const made = await ask("one", "POST /models", { body: model });
+    expect([made.status, made.headers["content-encoding"], made.body.equals(packed)]).toEqual([
+      200,
+      "gzip",
+      true,
+    ]);
+    expect((await ask("two", `GET /models/${id}/x`)).status).toBe(404);
+    answers = [{ body: "bytes", headers: { "content-type": "application/octet-stream" } }];
+    expect((await ask("one", "POST /anything", { body: "{}" })).body.toString()).toBe("bytes");
+  });
+
+  it("passes if the upstream refuses it", async () => {
+    answers = [{ status: 409, body: '{"detail":"A model with that name exists"}' }];
+    expect((await ask("one", "POST /models", { body: model })).status).toBe(409);
+  });
+
+  it("is nobody's after its project was deleted", async () => {
+    const id = await newModel("third");
+    const headers = { authorization: authorization() };
+    const deleted = await test.app.inject({ method: "DELETE", url: "/projects/other/three", headers });
+    expect(deleted.statusCode).toBe(202);
+    expect((await ask("third", `GET /models/${id}/x`)).status).toBe(404);
+    expect((await ask("third", `GET /models/${id}/x`, { at: 1 })).status).toBe(404);
+  });
+});
+
+describe("a list", () => {
+  it("leaves out what is foreign or unknown, and nothing else of its bytes", async () => {
+    const [a, b, foreign] = [await newModel("one"), await newModel("one"), await newModel("two")];
+    const escaped = String.raw`\u00${b.charCodeAt(0).toString(16)}${b.slice(1)}`;
+    const items = [
+      ` {"id":"${foreign}", "x":1}`,
+      `{"id":"${a}", "loss":1.0, "seed":9223372036854775807, "t":"[],{}\\"" } `,
+      `\n{"id":"${foreign}","id":"${escaped}","e":1E5}`,
+      `{"id":"${a}","id":"${foreign}"}`,
+      `{"id":"${randomUUID()}"}`,
+      `{"id":"${a}","model_id":"${foreign}"}`,
+      ` "plain" `,
+      `7.0`,
+    ];
+    const page = (all: readonly string[], first: string, last: string, more = true) =>
+      `{"object": "list", "data": [${all.join(",")}], "first_id": "${first}", "last_id":"${last}","has_more":${more},"z":1.50}`;
+    const whole = page(items, foreign, foreign);
+    const list = async (key: string, body: string, query = "") => {
+      answers = [{ body }];
+      return (await ask(key, `GET /jobs${query}`)).body.toString("utf8");
+    };
+    const own = [items[1]!, items[2]!, items[6]!, items[7]!];
+    expect(await list("one", whole)).toBe(page(own, a, b).replace(`"first_id": "`, `"first_id":"`));
+    expect(await list("root", whole)).toBe(whole);
+    const clean = page([items[1]!, items[2]!], a, escaped);
+    expect(await list("one", clean, `?after=${a}&limit=2`)).toBe(clean);
+    expect(await list("one", `[${items.slice(0, 2).join(",")}]`)).toBe(`[${items[1]}]`);
+    expect(await list("one", page([items[0]!], foreign, foreign, true))).toBe(
+      page([], "", "", true).replace(`"first_id": "`, `"first_id":"`),
+    );
+    expect(await list("one", "[ ]")).toBe("[ ]");
+    expect(await list("one", '["Qwen/Qwen3-14B"]')).toBe('["Qwen/Qwen3-14B"]');
+  });
+
+  it("is 404 if it is one foreign thing, and 502 if it is not JSON", async () => {
+    answers = [{ body: `{"id":"${await newModel("one")}"}` }, { body: '{"data":[' }];
+    answers.unshift({ body: "{}" });
+    expect((await ask("two", "GET /jobs/latest")).status).toBe(200);
+    expect((await ask("two", "GET /jobs/latest")).status).toBe(404);
+    expect((await ask("two", "GET /jobs")).status).toBe(502);
+  });
+
+  it("below one's own model passes unread, whatever ids it has", async () => {
+    const id = await newModel("one");
+    const body = `{"data":[{"id":"${randomUUID()}","step":1.0}],"has_more":false}`;
+    answers = [{ body }];
+    const page = await ask("one", `GET /models/${id}/checkpoints?after=${randomUUID()}`);
+    expect(page.body.toString()).toBe(body);
+  });
+});
+
+it("a project that the key may not use is 403 in a header and 422 in a body", async () => {
+  const id = await newModel("one");
+  seen = [];
+  const headers = ["x-sumtree-project: acme/two"];
+  expect((await ask("one", `GET /training-jobs/${id}`, { headers })).status).toBe(403);
+  expect((await ask("one", "POST /models", { body: { ...model, project: "two" } })).status).toBe(422);
+  expect(seen).toEqual([]);
+});
