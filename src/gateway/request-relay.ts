@@ -50,8 +50,8 @@ export async function relayRequest(
     resource,
   }: RequestRelayOptions,
 ): Promise<void> {
-  if (!gateway.enter(request, reply)) return;
   const access = await ResourceAccess.of(request, ledger, resource);
+  if (!gateway.enter(request, reply)) return;
   const body = await bodyFor(request, policy, { idleMs: settings.uploadIdleMs, access });
   const rewrite = access?.rewrite;
   await gateway.relay(request, reply, {

@@ -97,6 +97,7 @@ async function fill(project_id: string): Promise<void> {
   ]);
   expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
   await test.engine.insert("file_chunks", [{ project_id, digest: "d", chunk: 0, chunk_count: 1 }], options);
+  await test.engine.insert("training_owners", [{ id: project_id, project_id }], options);
   await materializeAll(test.engine);
 }
 

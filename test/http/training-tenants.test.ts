@@ -1,10 +1,13 @@
-import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import { authorization, ROOT_KEY, startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
+
+let made = 0;
+const newId = (): string => `0198f5e2-ab00-7000-8000-${String(++made).padStart(12, "0")}`;
 
 interface Answer {
   readonly status?: number;
@@ -50,7 +53,7 @@ beforeAll(async () => {
       const isPacked = request.headers["content-encoding"] === "gzip";
       const text = (isPacked ? gunzipSync(body) : body).toString("utf8");
       seen.push({ line: `${request.method} ${request.url}`, body: text });
-      const next = answers.shift() ?? { body: JSON.stringify({ id: randomUUID() }) };
+      const next = answers.shift() ?? { body: JSON.stringify({ id: newId() }) };
       response.writeHead(next.status ?? 200, {
         "content-type": "application/json",
         ...(next.isCut === true ? { "content-length": "9999" } : {}),
@@ -178,25 +181,24 @@ describe.each(ROUTES.map(([line, kind, body]) => ({ line, kind, body })))("$line
 
   it("is 404 for keys of other projects, as an unknown id is, and sends nothing upstream", async () => {
     for (const spelling of [id, id.toUpperCase(), `%7B${id}%7D`, id.replaceAll("-", "")]) {
-      for (const key of ["two", "third"]) {
-        const answer = await send(key, spelling);
-        expect([spelling, key, answer.status]).toEqual([spelling, key, 404]);
-      }
+      const answer = await send(spelling === id ? "third" : "two", spelling);
+      expect([spelling, answer.status]).toEqual([spelling, 404]);
     }
     expect(seen).toEqual([]);
     if (/^(?:HEAD|POST \/anything|GET \/anything\?)/.test(line)) return;
     const foreign = await send("two", id, 1);
-    const unknown = await send("two", randomUUID(), 1);
+    const unknown = await send("two", newId(), 1);
     expect(json(foreign)).toEqual(json(unknown));
     expect(foreign.status).toBe(404);
     expect(seen).toEqual([]);
   });
 
   it("passes for a key of all projects whatever the id", async () => {
-    expect((await send("root", randomUUID())).status).toBe(200);
+    expect((await send("root", newId())).status).toBe(200);
   });
 
   it("accepts other spellings of its own id", async () => {
+    answers = [{ body: "{}" }];
     expect((await send("one", id.toUpperCase())).status).toBe(200);
     expect(seen).toHaveLength(1);
   });
@@ -394,11 +396,13 @@ describe("what is created", () => {
   });
 
   it("belongs to one of two projects that create it at the same time", async () => {
-    const ids = Array.from({ length: 8 }, () => randomUUID());
+    const ids = Array.from({ length: 8 }, () => newId());
     answers = ids.flatMap((id) => [{ body: `{"id":"${id}"}` }, { body: `{"id":"${id}"}` }]);
-    const create = (key: string, project: string) =>
-      ask(key, "POST /models", { body: { ...model, project } });
-    const made = await Promise.all(ids.flatMap(() => [create("one", "one"), create("third", "three")]));
+    const create = (key: string, project: string, at: 0 | 1) =>
+      ask(key, "POST /models", { body: { ...model, project }, at });
+    const made = await Promise.all(
+      ids.flatMap((_id, at) => [create("one", "one", 0), create("third", "three", at % 2 === 0 ? 0 : 1)]),
+    );
     const owned = made.filter(({ status }) => status === 200).map(idOf);
     for (const id of ids) {
       const reads = await Promise.all(["one", "third"].map((key) => ask(key, `GET /models/${id}/x`)));
@@ -423,7 +427,7 @@ describe("what is created", () => {
   });
 
   it("is an error without its end: nobody owns what the upstream may have made", async () => {
-    const id = randomUUID();
+    const id = newId();
     answers = [{ body: `{"id":"${id}"`, isCut: true }];
     const cut = await ask("one", "POST /models", { body: model });
     expect([cut.status, cut.headers["x-should-retry"], cut.complete]).toEqual([502, "false", true]);
@@ -432,6 +436,29 @@ describe("what is created", () => {
     answers = [{ body: `{"id":"${id}"}` }];
     await ask("one", "POST /models", { body: { ...model, return_existing: true } });
     expect((await ask("one", `GET /models/${id}/x`)).status).toBe(200);
+  });
+
+  it("is 503 if the ledger cannot be written, and belongs to nobody", async () => {
+    const id = newId();
+    const gone = await startAppOn(test.engine, {
+      settings,
+      wrapEngine: (engine) =>
+        faultyEngine(engine, (name) => (name === "training_owners_add" ? "refused" : "done")),
+    });
+    try {
+      answers = [{ body: `{"id":"${id}"}` }];
+      const url = await gone.app.listen({ host: "127.0.0.1", port: 0 });
+      const made = await fetch(`${url}/v1/preview/models`, {
+        method: "POST",
+        headers: { authorization: authorization(keys["one"], "bearer") },
+        body: JSON.stringify(model),
+      });
+      expect([made.status, made.headers.get("x-should-retry")]).toEqual([503, "false"]);
+      expect(await made.text()).not.toContain(id);
+    } finally {
+      await gone.close();
+    }
+    expect((await ask("one", `GET /models/${id}/x`)).status).toBe(404);
   });
 
   it.each([
@@ -443,7 +470,7 @@ describe("what is created", () => {
   });
 
   it("passes as it came, compressed or of any other type", async () => {
-    const id = randomUUID();
+    const id = newId();
     const packed = gzipSync(`{ "id" : "${id}", "n":1.0 }`);
     answers = [{ body: packed, headers: { "content-encoding": "gzip" } }];
     const made = await ask("one", "POST /models", { body: model });
@@ -455,6 +482,12 @@ describe("what is created", () => {
     expect((await ask("two", `GET /models/${id}/x`)).status).toBe(404);
     answers = [{ body: "bytes", headers: { "content-type": "application/octet-stream" } }];
     expect((await ask("one", "POST /anything", { body: "{}" })).body.toString()).toBe("bytes");
+  });
+
+  it("keeps the parts that the upstream tells of it", async () => {
+    const body = `{"id":"${newId()}","parts":[{"id":"${newId()}"}],"n":1.0}`;
+    answers = [{ body }];
+    expect((await ask("one", "POST /anything", { body: {} })).body.toString()).toBe(body);
   });
 
   it("passes if the upstream refuses it", async () => {
@@ -481,7 +514,8 @@ describe("a list", () => {
       `{"id":"${a}", "loss":1.0, "seed":9223372036854775807, "t":"[],{}\\"" } `,
       `\n{"id":"${foreign}","id":"${escaped}","e":1E5}`,
       `{"id":"${a}","id":"${foreign}"}`,
-      `{"id":"${randomUUID()}"}`,
+      `{"id":"${newId()}"}`,
+      String.raw`{"a":0,"\\":1,"\u0069d":"${foreign}"}`,
       `{"id":"${a}","model_id":"${foreign}"}`,
       ` "plain" `,
       `7.0`,
@@ -493,7 +527,7 @@ describe("a list", () => {
       answers = [{ body }];
       return (await ask(key, `GET /jobs${query}`)).body.toString("utf8");
     };
-    const own = [items[1]!, items[2]!, items[6]!, items[7]!];
+    const own = [items[1]!, items[2]!, items[7]!, items[8]!];
     expect(await list("one", whole)).toBe(page(own, a, b).replace(`"first_id": "`, `"first_id":"`));
     expect(await list("root", whole)).toBe(whole);
     const clean = page([items[1]!, items[2]!], a, escaped);
@@ -502,23 +536,36 @@ describe("a list", () => {
     expect(await list("one", page([items[0]!], foreign, foreign, true))).toBe(
       page([], "", "", true).replace(`"first_id": "`, `"first_id":"`),
     );
+    // numbers beyond doubles are ids too
+    await test.engine.insert("training_owners", [{ id: "9223372036854775806", project_id: "acme/one" }], {
+      name: "test",
+    });
+    const numbers = '[{"id":9223372036854775807},{"id":9223372036854775806},{"id":null}]';
+    expect(await list("one", numbers)).toBe('[{"id":9223372036854775806},{"id":null}]');
     expect(await list("one", "[ ]")).toBe("[ ]");
+    expect(await list("one", '"[{}"')).toBe('"[{}"');
+    expect(await list("one", "\ufeffnull")).toBe("\ufeffnull");
     expect(await list("one", '["Qwen/Qwen3-14B"]')).toBe('["Qwen/Qwen3-14B"]');
   });
 
   it("is 404 if it is one foreign thing, and 502 if it is not JSON", async () => {
-    answers = [{ body: `{"id":"${await newModel("one")}"}` }, { body: '{"data":[' }];
+    answers = [
+      { body: `{"id":"${await newModel("one")}"}` },
+      { body: `{"id":"${newId()}"}` },
+      { body: '{"data":[' },
+    ];
     answers.unshift({ body: "{}" });
     expect((await ask("two", "GET /jobs/latest")).status).toBe(200);
+    expect((await ask("two", "GET /jobs/latest")).status).toBe(404);
     expect((await ask("two", "GET /jobs/latest")).status).toBe(404);
     expect((await ask("two", "GET /jobs")).status).toBe(502);
   });
 
   it("below one's own model passes unread, whatever ids it has", async () => {
     const id = await newModel("one");
-    const body = `{"data":[{"id":"${randomUUID()}","step":1.0}],"has_more":false}`;
+    const body = `{"data":[{"id":"${newId()}","step":1.0}],"has_more":false}`;
     answers = [{ body }];
-    const page = await ask("one", `GET /models/${id}/checkpoints?after=${randomUUID()}`);
+    const page = await ask("one", `GET /models/${id}/checkpoints?after=${newId()}`);
     expect(page.body.toString()).toBe(body);
   });
 });

@@ -27,9 +27,9 @@ export class JsonList {
   constructor(json: Buffer) {
     this.#text = json.toString("latin1");
     this.value = parseJson(json.toString("utf8").replace(/^\uFEFF/, ""));
-    const start = this.#text.search(/[[{]/);
-    const members =
-      this.#text[start] === "{" ? this.#members(start) : [{ name: "", from: start, to: this.#text.length }];
+    const start = this.#text.search(/[^\s\xef\xbb\xbf]/);
+    const whole = { name: "", from: start, to: this.#text.length };
+    const members = this.#text[start] === "{" ? this.#members(start) : [whole];
     this.#lists = members.flatMap((member) => this.#listAt(member));
     this.#cursors = members.filter(({ name }) => name === "first_id" || name === "last_id");
   }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Grant } from "../../http/auth/grant.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
-import { isJsonObject } from "../../shared/json.ts";
+import { isExactInteger, isJsonObject, stringifyJson } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
 import { checkNamedInBody, projectNamedInBody } from "../named-projects.ts";
 import { pathBehindPrefix } from "../relay/upstream-path.ts";
@@ -78,7 +78,7 @@ export class ResourceAccess {
     if (this.#seesAll) return;
     const named = idsInBody(textsIn(body));
     const owners = await this.#ledger.find(named.map(({ id }) => id));
-    for (const one of named) this.#checkOne(one, owners.get(one.id), one.mustBeKnown);
+    for (const one of named) this.#checkOne(one.kind, owners.get(one.id), one.mustBeKnown);
     const model = isJsonObject(body) ? body["model_id"] : undefined;
     if (typeof model === "string") this.#adopt(owners.get(canonicalId(model)));
     else if (isWhole && this.#route.needsModel)
@@ -96,18 +96,20 @@ export class ResourceAccess {
       if (json.length === 0) return json;
       const list = readJson(json);
       const id = isJsonObject(list.value) ? idOf(list.value) : undefined;
-      if (id !== undefined) await this.#checkAnswered(id);
-      return filters ? this.#withoutForeign(json, list) : json;
+      const owner = id === undefined ? undefined : await this.#ownerOfAnswer(id, filters);
+      // what has an owner brings its own parts
+      return filters && owner === undefined ? this.#withoutForeign(json, list) : json;
     };
   }
 
   /** Claims the id of something new. An upstream may return what exists already, of another project too. */
-  async #checkAnswered(id: string): Promise<void> {
+  async #ownerOfAnswer(id: string, filters: boolean): Promise<string | undefined> {
     const owner =
       this.#route.creates && this.#owner !== undefined
         ? await this.#ledger.claim(id, this.#owner)
         : (await this.#ledger.find([id])).get(id);
-    if (owner !== undefined && !this.#grant.covers(owner)) throw notFound("Resource");
+    this.#checkOne("Resource", owner, filters && isUuid(id));
+    return owner;
   }
 
   async #withoutForeign(json: Buffer, list: JsonList): Promise<Buffer> {
@@ -127,14 +129,15 @@ export class ResourceAccess {
     const owners = await this.#ledger.find([...path, ...query].map(({ id }) => id));
     for (const one of path) {
       const owner = owners.get(one.id);
-      this.#checkOne(one, owner, one.mustBeKnown && !this.#isWithinOwn);
+      this.#checkOne(one.kind, owner, one.mustBeKnown && !this.#isWithinOwn);
       this.#isWithinOwn ||= owner !== undefined;
       this.#adopt(owner);
     }
-    for (const one of query) this.#checkOne(one, owners.get(one.id), one.mustBeKnown && !this.#isWithinOwn);
+    for (const one of query)
+      this.#checkOne(one.kind, owners.get(one.id), one.mustBeKnown && !this.#isWithinOwn);
   }
 
-  #checkOne({ kind }: NamedId, owner: string | undefined, mustBeKnown: boolean): void {
+  #checkOne(kind: NamedId["kind"], owner: string | undefined, mustBeKnown: boolean): void {
     if (owner === undefined ? mustBeKnown : !this.#grant.covers(owner)) throw notFound(kind);
   }
 
@@ -171,9 +174,10 @@ function readJson(json: Buffer): JsonList {
 type JsonObject = Readonly<Record<string, unknown>>;
 
 function membersOf(object: JsonObject): readonly NamedText[] {
-  return Object.entries(object).flatMap(([name, value]) =>
-    typeof value === "string" || typeof value === "number" ? [{ name, text: String(value) }] : [],
-  );
+  return Object.entries(object).flatMap(([name, value]) => {
+    if (typeof value === "string") return [{ name, text: value }];
+    return typeof value === "number" || isExactInteger(value) ? [{ name, text: stringifyJson(value) }] : [];
+  });
 }
 
 function idOf(object: JsonObject): string | undefined {

@@ -40,7 +40,6 @@ export function idsInTarget(target: string): TargetIds | undefined {
     .filter((segment) => segment !== "");
   if (prefix?.toLowerCase() !== "preview") return undefined;
   const collection = segments[0]?.toLowerCase() ?? "";
-  const parameters = [...new URLSearchParams(query.join("?"))];
   return {
     path: segments.flatMap((segment, at) => {
       const id = canonicalId(segment);
@@ -48,9 +47,9 @@ export function idsInTarget(target: string): TargetIds | undefined {
       // names of collections and of resources alternate
       return mustBeKnown || at % 2 === 1 ? [{ id, kind: kindOf(collection), mustBeKnown }] : [];
     }),
-    query: parameters.flatMap(([name, value]) => {
-      return value.split(",").flatMap((text) => namedBy(name, text));
-    }),
+    query: [...new URLSearchParams(query.join("?"))].flatMap(([name, value]) =>
+      value.split(",").flatMap((text) => namedBy(name, text)),
+    ),
   };
 }
 
@@ -92,15 +91,7 @@ export function* textsIn(value: unknown): Generator<NamedText> {
   }
 }
 
-/** Decodes repeatedly: a proxy between may decode once more than the upstream. */
+/** Decodes three times, as a proxy between may, and whatever the bytes: unlike `decodeURIComponent`, it never fails. */
 function decoded(path: string): string {
-  let plain = path;
-  for (let times = 0; times < 3 && plain.includes("%"); times++) {
-    try {
-      plain = decodeURIComponent(plain);
-    } catch {
-      break;
-    }
-  }
-  return plain;
+  return Buffer.from(unescape(unescape(unescape(path))), "latin1").toString("utf8");
 }

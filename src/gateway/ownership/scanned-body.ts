@@ -5,7 +5,14 @@ import { isJsonObject } from "../../shared/json.ts";
 import { decompressBody } from "../decompress-body.ts";
 import { parseOrUndefined } from "../parse-or-undefined.ts";
 import { encodingsOf } from "../recording/response-decoder.ts";
-import { checkDeclaredLength, hasBody, readBody, startUpload, type UploadOptions } from "../relay/upload.ts";
+import {
+  checkDeclaredLength,
+  contentLengthOf,
+  hasBody,
+  readBody,
+  startUpload,
+  type UploadOptions,
+} from "../relay/upload.ts";
 import type { UpstreamRequest } from "../relay/upstream.ts";
 import { facts } from "../stream/capture-rules.ts";
 import { JsonProjector } from "../stream/json-projector.ts";
@@ -16,8 +23,9 @@ const NAMES = (
   "config experimental_config training_data_url"
 ).split(" ");
 
-/** Bodies up to this length are checked before any of it is sent, longer ones as far as this. */
+/** Bodies up to this length are checked before any of it is sent; of others, the first part is. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
+const FIRST_BYTES = 256 * 1024;
 
 export interface BodyScanOptions {
   /** A body of a known route: other members, such as trajectories, name nothing, and are skipped. */
@@ -41,22 +49,22 @@ export async function scannedBody(
     await check({}, true);
     return null;
   }
-  const read = await readBody(request.raw, Math.min(MAX_HELD_BYTES, limits.limitBytes), limits);
+  const isShort = (contentLengthOf(request.raw) ?? Infinity) <= MAX_HELD_BYTES;
+  const read = await readBody(request.raw, isShort ? MAX_HELD_BYTES : FIRST_BYTES, limits);
   const encodings = encodingsOf(request.headers["content-encoding"]);
   if (read.complete) {
     const plain = decompressBody(encodings, read.bytes, MAX_HELD_BYTES);
     if (plain === undefined) throw unreadable();
-    await check((await scan([plain], isKnown)).finish(), true);
+    await check(membersOf(await scan([plain], isKnown), isKnown), true);
     return read.bytes;
   }
   if (encodings.length > 0) throw unreadable();
-  await check((await scan(read.prefix, isKnown)).soFar(), false);
-  const whole = new BodyScan(isKnown);
-  return startUpload(request.raw, {
-    ...limits,
-    prefix: read.prefix,
-    check: { push: (chunk) => whole.push(chunk), finish: async () => check(whole.finish(), true) },
-  });
+  const first = (await scan(read.prefix, isKnown)).finish();
+  await check(parseOrUndefined(first.json) ?? {}, false);
+  const whole = scanner(isKnown);
+  const finish = async (): Promise<void> => check(membersOf(whole, isKnown), true);
+  const later = { push: (chunk: Buffer) => whole.push(chunk), finish };
+  return startUpload(request.raw, { ...limits, prefix: read.prefix, check: later });
 }
 
 function unreadable(): AppError {
@@ -66,44 +74,27 @@ function unreadable(): AppError {
 
 const STEP_BYTES = 256 * 1024;
 
-async function scan(parts: readonly Buffer[], isKnown: boolean): Promise<BodyScan> {
-  const found = new BodyScan(isKnown);
+function scanner(isKnown: boolean): JsonProjector {
+  return new JsonProjector(facts(NAMES, { withOthers: !isKnown }));
+}
+
+async function scan(parts: readonly Buffer[], isKnown: boolean): Promise<JsonProjector> {
+  const read = scanner(isKnown);
   for (const part of parts) {
     for (let at = 0; at < part.length; at += STEP_BYTES) {
       if (at > 0) await turn();
-      found.push(part.subarray(at, at + STEP_BYTES));
+      read.push(part.subarray(at, at + STEP_BYTES));
     }
   }
-  return found;
+  return read;
 }
 
-class BodyScan {
-  readonly #projector: JsonProjector;
-  readonly #isKnown: boolean;
-
-  constructor(isKnown: boolean) {
-    this.#isKnown = isKnown;
-    this.#projector = new JsonProjector(facts(NAMES, { withOthers: !isKnown }));
-  }
-
-  push(chunk: Buffer): void {
-    this.#projector.push(chunk);
-  }
-
-  /** Returns the named members of the whole body. Throws bad_request. */
-  finish(): unknown {
-    const { isComplete } = this.#projector;
-    const { json, isPartial } = this.#projector.finish();
-    const body = parseOrUndefined(json);
-    if (!isComplete || !isJsonObject(body))
-      throw new AppError("bad_request", "The body is not a JSON object.");
-    if (isPartial && this.#isKnown)
-      throw new AppError("bad_request", "A name or value in the body is too long.");
-    return body;
-  }
-
-  /** Returns the members that have been read. */
-  soFar(): unknown {
-    return parseOrUndefined(this.#projector.finish().json) ?? {};
-  }
+/** Returns the named members of a whole body. Throws bad_request. */
+function membersOf(read: JsonProjector, isKnown: boolean): unknown {
+  const { isComplete } = read;
+  const { json, isPartial } = read.finish();
+  const body = parseOrUndefined(json);
+  if (!isComplete || !isJsonObject(body)) throw new AppError("bad_request", "The body is not a JSON object.");
+  if (isPartial && isKnown) throw new AppError("bad_request", "A name or value in the body is too long.");
+  return body;
 }

@@ -52,18 +52,21 @@ export function createOwnerLedger(engine: Engine, settings: GroupCommitSettings)
   };
   /** Batches run one after another, so the claims of this process never race. */
   const flush = async (claims: readonly Claim[]): Promise<void> => {
+    const began = cache.begin();
     const ids = claims.map(({ id }) => id);
-    const owned = await find(ids);
-    const first = new Map(claims.toReversed().map((claim) => [claim.id, claim]));
-    const rows = [...first.values()].filter(({ id }) => !owned.has(id));
-    await engine.insert(
-      TABLE,
-      rows.map(({ id, project }) => ({ id, project_id: project })),
-      { name: "training_owners_add" },
-    );
+    const owners = new Map(await find(ids));
+    const rows: { readonly id: string; readonly project_id: Project }[] = [];
+    for (const { id, project } of claims) {
+      if (owners.has(id)) continue;
+      owners.set(id, project);
+      rows.push({ id, project_id: project });
+    }
+    await engine.insert(TABLE, rows, { name: "training_owners_add" });
+    const inserts = rows.length > 0 ? 1 : 0;
+    cache.put(began, inserts, owners);
     // another service may have been earlier
-    const owners = rows.length === 0 ? owned : await find(ids);
-    for (const claim of claims) claim.owner = owners.get(claim.id) ?? claim.owner;
+    const stored = cache.isUnchanged(began, inserts) ? owners : await find(ids);
+    for (const claim of claims) claim.owner = stored.get(claim.id) ?? claim.owner;
   };
   const commit = createGroupCommit<Claim>({
     name: "training_owners_write",
