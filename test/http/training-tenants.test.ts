@@ -298,6 +298,22 @@ describe("a body", () => {
     }
   });
 
+  it("of unknown length is checked too", async () => {
+    const [id, own] = [await newModel("one"), await newModel("two")];
+    seen = [];
+    const send = (body: string) => {
+      const chunk = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+      const lines = ["host: g", `authorization: Bearer ${keys["two"]}`, "transfer-encoding: chunked"];
+      return sendRaw(ports[0], head("POST /v1/preview/training-jobs HTTP/1.1", ...lines), chunk).answer;
+    };
+    for (const data of ["", "x".repeat(300_000)]) {
+      expect((await send(`{"data":"${data}","model_id":"${id}"}`)).status).toBe(404);
+      expect(seen).toEqual([]);
+    }
+    const fine = `{"data":"${"x".repeat(300_000)}","model_id":"${own}"}`;
+    expect([(await send(fine)).status, seen.map(({ body }) => body === fine)]).toEqual([200, [true]]);
+  });
+
   it.each([
     ["UTF-16", (id: string) => Buffer.from(`\ufeff{"model_id":"${id}"}`, "utf16le"), 400],
     ["a list", (id: string) => `[{"model_id":"${id}"}]`, 400],
