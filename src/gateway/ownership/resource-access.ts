@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Grant } from "../../http/auth/grant.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
-import { isExactInteger, isJsonObject, stringifyJson } from "../../shared/json.ts";
+import { isJsonObject } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
 import { checkNamedInBody, projectNamedInBody } from "../named-projects.ts";
 import { pathBehindPrefix } from "../relay/upstream-path.ts";
@@ -13,9 +13,9 @@ import {
   idsInBody,
   idsInTarget,
   isUuid,
+  textOf,
   textsIn,
   type NamedId,
-  type NamedText,
 } from "./resource-ids.ts";
 
 export interface ResourceRoute {
@@ -76,13 +76,13 @@ export class ResourceAccess {
     checkNamedInBody(this.#grant, body);
     this.#owner ??= projectNamedInBody(this.#grant, body);
     if (this.#seesAll) return;
+    const model = isJsonObject(body) ? body["model_id"] : undefined;
+    if (isWhole && this.#route.needsModel && typeof model !== "string")
+      throw invalid([{ loc: ["body", "model_id"], msg: "Field required", type: "missing" }]);
     const named = idsInBody(textsIn(body));
     const owners = await this.#ledger.find(named.map(({ id }) => id));
     for (const one of named) this.#checkOne(one.kind, owners.get(one.id), one.mustBeKnown);
-    const model = isJsonObject(body) ? body["model_id"] : undefined;
     if (typeof model === "string") this.#adopt(owners.get(canonicalId(model)));
-    else if (isWhole && this.#route.needsModel)
-      throw invalid([{ loc: ["body", "model_id"], msg: "Field required", type: "missing" }]);
     if (this.#route.creates && this.#owner === undefined)
       throw new AppError("bad_request", "Name the project in x-sumtree-project: this key has several.");
   }
@@ -95,7 +95,7 @@ export class ResourceAccess {
     return async (json) => {
       if (json.length === 0) return json;
       const list = readJson(json);
-      const id = isJsonObject(list.value) ? idOf(list.value) : undefined;
+      const id = idOf(list.value);
       const owner = id === undefined ? undefined : await this.#ownerOfAnswer(id, filters);
       // what has an owner brings its own parts
       return filters && owner === undefined ? this.#withoutForeign(json, list) : json;
@@ -113,7 +113,7 @@ export class ResourceAccess {
   }
 
   async #withoutForeign(json: Buffer, list: JsonList): Promise<Buffer> {
-    const named = new Map(list.items.filter(isJsonObject).map((item) => [item, idsInBody(membersOf(item))]));
+    const named = new Map(list.items.filter(isJsonObject).map((item) => [item, idsInBody(textsIn(item))]));
     const owners = await this.#ledger.find([...named.values()].flat().map(({ id }) => id));
     const left = new Set<unknown>();
     for (const [item, ids] of named) {
@@ -171,16 +171,7 @@ function readJson(json: Buffer): JsonList {
   }
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
-function membersOf(object: JsonObject): readonly NamedText[] {
-  return Object.entries(object).flatMap(([name, value]) => {
-    if (typeof value === "string") return [{ name, text: value }];
-    return typeof value === "number" || isExactInteger(value) ? [{ name, text: stringifyJson(value) }] : [];
-  });
-}
-
-function idOf(object: JsonObject): string | undefined {
-  const [id] = membersOf(object).filter(({ name }) => name === "id");
-  return id === undefined ? undefined : canonicalId(id.text);
+function idOf(value: unknown): string | undefined {
+  const id = isJsonObject(value) ? textOf(value["id"]) : undefined;
+  return id === undefined ? undefined : canonicalId(id);
 }

@@ -1,3 +1,5 @@
+import { isExactInteger, stringifyJson } from "../../shared/json.ts";
+
 /** Id of a training resource in a request. */
 export interface NamedId {
   /** In the form of `canonicalId`. */
@@ -63,8 +65,11 @@ const ANY_ID = /(?:^|_)ids?$|^(?:after|before|cursor)$/;
 
 /** Other members, such as a name, are ids only if another project has them. */
 function namedBy(name: string, text: string): readonly NamedId[] {
+  const isNamedId = ANY_ID.test(name);
+  // a body can have half a million numbers
+  if (!isNamedId && text.length < 32) return [];
   const id = canonicalId(text);
-  if (!isUuid(id) && !ANY_ID.test(name)) return [];
+  if (!isNamedId && !isUuid(id)) return [];
   return [{ id, kind: kindOf(name), mustBeKnown: REFERENCE.test(name) }];
 }
 
@@ -80,15 +85,22 @@ export interface NamedText {
   readonly text: string;
 }
 
-/** Iterates over the texts of a JSON value at any depth. Items of a list have the list's name. */
+/** Iterates over the texts and numbers of a JSON value at any depth. Items of a list have the list's name. */
 export function* textsIn(value: unknown): Generator<NamedText> {
   const left: (readonly [name: string, value: unknown])[] = [["", value]];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const [name, one] = next;
-    if (typeof one === "string") yield { name, text: one };
-    if (typeof one !== "object" || one === null) continue;
-    for (const [key, member] of Object.entries(one)) left.push([Array.isArray(one) ? name : key, member]);
+    const text = textOf(one);
+    if (text !== undefined) yield { name, text };
+    else if (typeof one === "object" && one !== null)
+      for (const [key, member] of Object.entries(one)) left.push([Array.isArray(one) ? name : key, member]);
   }
+}
+
+/** Returns the text of a string or number. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || isExactInteger(value) ? stringifyJson(value) : undefined;
 }
 
 /** Decodes three times, as a proxy between may, and whatever the bytes: unlike `decodeURIComponent`, it never fails. */
