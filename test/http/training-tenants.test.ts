@@ -149,11 +149,13 @@ const ROUTES: readonly (readonly [line: string, kind: "model" | "job", body?: ob
   ["POST /anything", "job", { nested: [{ source: ":id" }] }],
 ];
 
+let ids: Promise<Record<"model" | "job", string>> | undefined;
+
 describe.each(ROUTES.map(([line, kind, body]) => ({ line, kind, body })))("$line", ({ line, kind, body }) => {
   let id: string;
   beforeAll(async () => {
-    id = await newModel("one");
-    if (kind === "job") id = await newJob("one", id);
+    ids ??= newModel("one").then(async (of) => ({ model: of, job: await newJob("one", of) }));
+    id = (await ids)[kind];
   });
   const send = (key: string, as: string, at: 0 | 1 = 0): Promise<RawResponse> =>
     ask(key, line.replace(":id", as), {
@@ -234,7 +236,7 @@ describe("a spelling of a path", () => {
 });
 
 describe("a body", () => {
-  const long = "x".repeat(9 * 1024 * 1024);
+  const long = "x".repeat(8.1 * 1024 * 1024);
   const RL = "POST /training-jobs";
   const bodies: readonly (readonly [string, string, (id: string, own: string) => string])[] = [
     [
@@ -291,11 +293,11 @@ describe("a body", () => {
     for (const first of ["", `"model_id":"${own}",`]) {
       const body = `{${first}"trajectory_groups":["${long}"],"model_id":"${id}"}`;
       expect((await ask("two", RL, { body })).status).toBe(404);
-      const fine = `{${first}"trajectory_groups":["${long}"],"model_id":"${own}"}`;
-      expect((await ask("two", RL, { body: fine })).status).toBe(200);
-      expect(seen.map(({ body: sent }) => sent === fine)).toEqual([true]);
-      seen = [];
+      expect(seen).toEqual([]);
     }
+    const fine = `{"trajectory_groups":["${long}"],"model_id":"${own}"}`;
+    expect((await ask("two", RL, { body: fine })).status).toBe(200);
+    expect(seen.map(({ body: sent }) => sent === fine)).toEqual([true]);
   });
 
   it("of unknown length is checked too", async () => {
