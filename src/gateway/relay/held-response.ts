@@ -1,7 +1,9 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../../shared/errors.ts";
 import { decompressBody } from "../decompress-body.ts";
 import { encodingsOf } from "../recording/response-decoder.ts";
 import type { Downstream } from "./downstream.ts";
+import { isJson } from "./headers.ts";
 import type { Head, OnComplete, OutHeaders, RelayedResponse } from "./response.ts";
 import { errorOf } from "./upstream-failure.ts";
 
@@ -11,6 +13,15 @@ export interface ResponseRewrite {
   readonly onlyJson: boolean;
   /** Returns the same buffer if nothing changes. Errors: what the client gets instead of the response. */
   run(body: Buffer): Promise<Buffer>;
+}
+
+/** True for the responses that a rewrite reads. */
+export function isRewritten(
+  { onlyJson }: ResponseRewrite,
+  status: number,
+  { "content-type": type }: IncomingHttpHeaders,
+): boolean {
+  return status >= 200 && status <= 299 && (!onlyJson || isJson(type));
 }
 
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -14,8 +14,8 @@ import {
 } from "./response.ts";
 import type { StreamTransform } from "../stream/chat-stream.ts";
 import { Downstream, type DownstreamListener } from "./downstream.ts";
-import { heldResponse, type ResponseRewrite } from "./held-response.ts";
-import { clientHeaders, isEventStream, isJson } from "./headers.ts";
+import { heldResponse, isRewritten, type ResponseRewrite } from "./held-response.ts";
+import { clientHeaders, isEventStream } from "./headers.ts";
 import { encodingsOf } from "../recording/response-decoder.ts";
 import type { StreamEvent } from "../stream/stream-event.ts";
 import type {
@@ -161,7 +161,7 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
-    const { observer, meter, route } = this.#options;
+    const { observer, meter, route, rewrite } = this.#options;
     this.#status = status;
     meter.firstByte(route, this.#reply.elapsedTime / 1000);
     observer?.onHead(status, headers);
@@ -169,11 +169,12 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     const redirect = this.#readRedirect(status, headers);
     if (redirect?.isEndless === true) return this.#rejectRedirect(redirect.upgrade);
     if (redirect?.path !== undefined) out["location"] = `/v1${redirect.path}`;
-    if (this.#mustHold(status, headers)) {
-      this.#response = this.#hold(this.#options.rewrite!, { status, headers: out });
+    const head = { status, headers: out };
+    if (rewrite !== undefined && this.#request.method !== "HEAD" && isRewritten(rewrite, status, headers)) {
+      this.#response = this.#hold(rewrite, head);
       return;
     }
-    this.#response = this.#responseTo({ status, headers: out }, headers);
+    this.#response = this.#responseTo(head, headers);
     this.#reply.hijack();
   }
 
@@ -282,13 +283,6 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
       return streamResponse(this.#down, head, this.#stream, { keepAliveMs, ...listener });
     }
     return plainResponse(this.#down, head, listener);
-  }
-
-  #mustHold(status: number, { "content-type": type }: IncomingHttpHeaders): boolean {
-    const { rewrite } = this.#options;
-    if (rewrite === undefined || status < 200 || status > 299 || this.#request.method === "HEAD")
-      return false;
-    return !rewrite.onlyJson || isJson(type);
   }
 
   #hold(rewrite: ResponseRewrite, head: Head): RelayedResponse {
