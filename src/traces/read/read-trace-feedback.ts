@@ -39,7 +39,7 @@ export async function readTraceFeedback(
   traces: readonly Pick<FoundTrace, "traceId" | "hours">[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, readonly FeedbackSummary[]>> {
-  if (traces.length === 0) return new Map();
+  if (traces.length === 0 || !(await hasFeedback(engine, project, signal))) return new Map();
   const rows = await engine.rows<Row>(summariesOf(project, traces), {
     name: "traces_feedback",
     limits: "heavy",
@@ -52,6 +52,14 @@ export async function readTraceFeedback(
     );
   const byTrace = Map.groupBy(rows, ({ trace_id }) => trace_id);
   return new Map([...byTrace].map(([traceId, own]) => [traceId, own.map(summaryOf)]));
+}
+
+async function hasFeedback(engine: Engine, project: Project, signal: AbortSignal): Promise<boolean> {
+  const rows = await engine.rows(sql`SELECT 1 FROM feedback WHERE ${ofProject(project)} LIMIT 1`, {
+    name: "traces_has_feedback",
+    signal,
+  });
+  return rows.length > 0;
 }
 
 function summaryOf({ feedback_type, count, avg }: Row): FeedbackSummary {
