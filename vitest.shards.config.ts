@@ -40,6 +40,7 @@ const suites = {
     "trace-usage",
     "trace-usage-query",
     "traces",
+    "training-tenants",
     "two-writers",
     "usage-stats",
     "whoami",

@@ -105,7 +105,7 @@ describe("the usage rollup", () => {
       store.engine.command(
         sql`ALTER TABLE usage_rollup DELETE WHERE project_id = ${param("String", project)} AND kind = 0
             AND slice = 1 AND ${where} SETTINGS mutations_sync = 2`,
-        { name: "test" },
+        { name: "test", tables: "per_shard" },
       );
     await materializeAll(store.engine, 2);
     for (const { slices, manifests } of await slicesOf()) {
@@ -370,7 +370,10 @@ describe("the usage rollup", () => {
       isMaterializedAgain = true;
       await other.post("/call/end", { end: { project_id, id: "c-2", ended_at: at, summary: usage(7) } });
       expect(await materializeAll(store.engine)).toBe(1);
-      await store.engine.command(sql`OPTIMIZE TABLE usage_rollup FINAL`, { name: "test" });
+      await store.engine.command(sql`OPTIMIZE TABLE usage_rollup FINAL`, {
+        name: "test",
+        tables: "per_shard",
+      });
     };
     const answer = await test.post("/usage/stats", { project_id, ...WINDOW });
     disturb = () => Promise.resolve();
@@ -400,7 +403,7 @@ describe("the usage rollup", () => {
     const remove = () =>
       store.engine.command(
         sql`ALTER TABLE calls DELETE WHERE project_id = ${param("String", project)} AND id = 'goes' SETTINGS mutations_sync = 2`,
-        { name: "test" },
+        { name: "test", tables: "per_shard" },
       );
     const engine = disturbed(store.engine, async (statement) => {
       if (statement === comesBefore) await send("goes");
