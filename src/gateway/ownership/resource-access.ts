@@ -141,7 +141,7 @@ export class ResourceAccess {
     if (owner === undefined ? mustBeKnown : !this.#grant.covers(owner)) throw notFound(kind);
   }
 
-  /** What a resource is made from gives it its project, if the request names none. */
+  /** Takes the project of a named resource, if the request names none. */
   #adopt(owner: string | undefined): void {
     if (owner !== undefined) this.#owner ??= this.#grant.project(owner);
   }

@@ -7,7 +7,7 @@ import { isJson } from "./headers.ts";
 import type { Head, OnComplete, OutHeaders, RelayedResponse } from "./response.ts";
 import { errorOf } from "./upstream-failure.ts";
 
-/** Rewriting of successful responses before their client has any of them. */
+/** Rewrite of whole successful responses. */
 export interface ResponseRewrite {
   /** Responses of other media types pass unread. */
   readonly onlyJson: boolean;

@@ -37,7 +37,7 @@ export interface FindRequest {
   readonly project: Project;
   /** SQL predicate of all calls of the traces; it can be used in PREWHERE. */
   readonly where: readonly Sql[];
-  /** Window of the start of the traces; default: any time. */
+  /** Time window in which the traces start. Default: any time. */
   readonly started?: TimeWindow;
   /** Maximum number of traces. */
   readonly most: number;
