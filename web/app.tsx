@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useState } from "react";
 import { get, KEY_REFUSED } from "./api/client.ts";
 import { forgetKey, storeKey, storedKey, keyOfOtherTabs, onSignedOut, takeHandedKey } from "./api/key.ts";
 import type { Whoami } from "./api/routes.ts";
@@ -62,11 +62,11 @@ export function App({ handed }: AppProps) {
   };
   const { failure } = me;
   const refused = failure?.kind === "refused" && failure.status === 401;
-  if (isAsking) return <main class="gate" aria-busy />;
+  if (isAsking) return <main className="gate" aria-busy />;
   if (key === undefined || refused) return <SignIn onKey={use} refused={refused} />;
   if (me.value === undefined) {
     return (
-      <main class="gate" aria-busy={me.busy}>
+      <main className="gate" aria-busy={me.busy}>
         <h1>Sumtree</h1>
         <LoadState load={me} />
       </main>

@@ -1,4 +1,4 @@
-import { render } from "preact";
+import { createRoot } from "react-dom/client";
 import { answerOtherTabs, takeHandedKey } from "./api/key.ts";
 import { App } from "./app.tsx";
 import { copyExactly } from "./components/exact-copies.ts";
@@ -13,4 +13,4 @@ answerOtherTabs();
 applyTheme(keptTheme());
 document.addEventListener("copy", copyExactly);
 const container = document.querySelector("#page");
-if (container !== null) render(<App handed={handed} />, container);
+if (container !== null) createRoot(container).render(<App handed={handed} />);

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { isAbort, type RequestOptions } from "./client.ts";
 import { ApiError, passes, type Failure } from "./failure.ts";
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { tick } from "../format/instants.ts";
@@ -30,7 +30,7 @@ export function Chart(props: ChartProps) {
   useEffect(() => drawn.current?.redraw(false), [hovered]);
   const described =
     props.bare === true ? { "aria-hidden": true } : { role: "img" as const, "aria-label": label };
-  return <div ref={host} class="chart" style={{ height: `${heightPx}px` }} {...described} />;
+  return <div ref={host} className="chart" style={{ height: `${heightPx}px` }} {...described} />;
 }
 
 function dataOf({ times, series }: ChartProps): uPlot.AlignedData {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "react";
 import { oneLine } from "../format/plain-text.ts";
 
 export interface Choice {
@@ -35,7 +35,7 @@ export function Choices({ label, placeholder, found, none, chosen, onChoose }: C
   }, [active, text]);
   return (
     <form
-      class="choices"
+      className="choices"
       onSubmit={(event) => {
         event.preventDefault();
         const choice = shown[active];
@@ -49,12 +49,12 @@ export function Choices({ label, placeholder, found, none, chosen, onChoose }: C
         aria-expanded={true}
         aria-controls="choices"
         aria-activedescendant={active >= 0 ? `choice-${active}` : undefined}
-        autocomplete="off"
-        spellcheck={false}
+        autoComplete="off"
+        spellCheck={false}
         placeholder={placeholder}
         value={text}
         aria-invalid={shown.length === 0}
-        onInput={(event) => {
+        onChange={(event) => {
           setText(event.currentTarget.value);
           setAt(0);
         }}
@@ -65,28 +65,28 @@ export function Choices({ label, placeholder, found, none, chosen, onChoose }: C
           event.preventDefault();
         }}
       />
-      <div ref={list} id="choices" role="listbox" aria-label={label} class="list">
+      <div ref={list} id="choices" role="listbox" aria-label={label} className="list">
         {shown.map(({ value, label: name, hint }, index) => (
           <div
             key={value}
             id={`choice-${index}`}
             role="option"
             aria-selected={index === active}
-            class={value === chosen ? "chosen" : ""}
+            className={value === chosen ? "chosen" : ""}
             onMouseMove={() => setAt(index)}
             onClick={() => onChoose(value)}
           >
             <bdi>{oneLine(name, 100)}</bdi>
-            {hint !== undefined && <span class="dim">{hint}</span>}
+            {hint !== undefined && <span className="dim">{hint}</span>}
           </div>
         ))}
       </div>
       {shown.length === 0 && (
-        <p class="failed" role="alert">
+        <p className="failed" role="alert">
           {none(oneLine(text, 60))}
         </p>
       )}
-      {all.length > MAX_SHOWN && <p class="dim">and {all.length - MAX_SHOWN} more: type to find them</p>}
+      {all.length > MAX_SHOWN && <p className="dim">and {all.length - MAX_SHOWN} more: type to find them</p>}
     </form>
   );
 }

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 
 interface CopyProps {
   readonly label: string;
@@ -17,7 +17,7 @@ export function CopyButton({ label, text, title }: CopyProps) {
     setTimeout(() => setStatus(undefined), 1500);
   };
   return (
-    <button class="quiet" title={title} onClick={copy}>
+    <button className="quiet" title={title} onClick={copy}>
       <span aria-live="polite">{status ?? label}</span>
     </button>
   );

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 
 interface DownloadProps {
   readonly label: string;
@@ -20,7 +20,7 @@ export function DownloadButton({ label, name, text }: DownloadProps) {
     }
   };
   return (
-    <button class="quiet" onClick={() => void download()}>
+    <button className="quiet" onClick={() => void download()}>
       <span aria-live="polite">{status ?? label}</span>
     </button>
   );

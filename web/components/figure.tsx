@@ -11,7 +11,7 @@ export function FormattedValue({
   readonly dim?: boolean;
 }) {
   return (
-    <span class={dim ? "figure dim" : "figure"} title={figure.exact} data-exact={figure.exact}>
+    <span className={dim ? "figure dim" : "figure"} title={figure.exact} data-exact={figure.exact}>
       {figure.text}
     </span>
   );
@@ -20,8 +20,8 @@ export function FormattedValue({
 /** An unknown number, and why it is unknown. */
 export function Unknown({ why }: { readonly why: string }) {
   return (
-    <abbr class="unknown" title={why}>
-      —<span class="unseen"> not known: {why}</span>
+    <abbr className="unknown" title={why}>
+      —<span className="unseen"> not known: {why}</span>
     </abbr>
   );
 }
@@ -33,7 +33,7 @@ export function Tokens({ count }: { readonly count: number }) {
 /** A sum that leaves something out: "at least". */
 function AtLeast({ figure, why }: { readonly figure: FormattedNumber; readonly why: string }) {
   return (
-    <abbr class="figure partial" data-exact={`≥ ${figure.exact}`} title={`${figure.exact} and ${why}`}>
+    <abbr className="figure partial" data-exact={`≥ ${figure.exact}`} title={`${figure.exact} and ${why}`}>
       ≥ {figure.text}
     </abbr>
   );
@@ -79,7 +79,7 @@ export function Duration({ ms }: { readonly ms: number | null }) {
 /** Marks a number that can still grow. */
 export function Live() {
   return (
-    <abbr class="live" title="Not finished: this can still grow">
+    <abbr className="live" title="Not finished: this can still grow">
       <span aria-hidden="true">●</span> live
     </abbr>
   );

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "react";
 import { counted } from "../format/figure.ts";
 import { visible } from "../format/plain-text.ts";
 import { CopyButton } from "./copy-button.tsx";
@@ -19,11 +19,11 @@ const FIRST_CHARS = 1000;
 export function JsonTree({ label, value, find }: JsonTreeProps) {
   const matches = useMemo(() => (find === "" ? undefined : matchesOf(value, find)), [value, find]);
   return (
-    <div class="json" role="group" aria-label={label}>
-      <div class="json-head">
+    <div className="json" role="group" aria-label={label}>
+      <div className="json-head">
         <h3>{label}</h3>
         {matches !== undefined && (
-          <span class="dim" role="status">
+          <span className="dim" role="status">
             {matches.count === 0 ? "nothing" : counted(matches.count, "match", "matches")}
             {matches.isCut && ", of the first values"}
           </span>
@@ -35,7 +35,7 @@ export function JsonTree({ label, value, find }: JsonTreeProps) {
         />
       </div>
       {matches?.count !== 0 && (
-        <ul class="json-tree">
+        <ul className="json-tree">
           <Node name={undefined} {...{ value, matches }} depth={0} />
         </ul>
       )}
@@ -53,7 +53,7 @@ interface NodeProps {
 function Node({ name, value, depth, matches }: NodeProps) {
   const [isToggled, setToggled] = useState(false);
   const [shown, setShown] = useState(FIRST_MEMBERS);
-  const key = name === undefined ? null : <bdi class="json-key">{visible(name)}: </bdi>;
+  const key = name === undefined ? null : <bdi className="json-key">{visible(name)}: </bdi>;
   if (typeof value !== "object" || value === null) {
     return (
       <li>
@@ -75,15 +75,15 @@ function Node({ name, value, depth, matches }: NodeProps) {
     return (
       <li>
         {key}
-        <span class="dim">{brackets}</span>
+        <span className="dim">{brackets}</span>
       </li>
     );
   }
   return (
     <li>
-      <button class="json-fold" aria-expanded={isOpen} onClick={() => setToggled(!isToggled)}>
+      <button className="json-fold" aria-expanded={isOpen} onClick={() => setToggled(!isToggled)}>
         <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {key}
-        <span class="dim">
+        <span className="dim">
           {Array.isArray(value) ? counted(entries.length, "item") : counted(entries.length, "member")}
         </span>
       </button>
@@ -107,14 +107,14 @@ function Node({ name, value, depth, matches }: NodeProps) {
 
 function Scalar({ value }: { readonly value: unknown }) {
   const [chars, setChars] = useState(FIRST_CHARS);
-  if (typeof value !== "string") return <span class="json-scalar">{String(value)}</span>;
+  if (typeof value !== "string") return <span className="json-scalar">{String(value)}</span>;
   return (
     <>
-      <span class="json-text" dir="auto">
+      <span className="json-text" dir="auto">
         {visible(value.slice(0, chars))}
       </span>
       {value.length > chars && (
-        <button class="quiet" onClick={() => setChars(chars * 20)}>
+        <button className="quiet" onClick={() => setChars(chars * 20)}>
           {counted(value.length - chars, "more character", "more characters")}
         </button>
       )}

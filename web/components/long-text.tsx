@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { formatCount } from "../format/figure.ts";
 import { visible } from "../format/plain-text.ts";
 import { CopyButton } from "./copy-button.tsx";
@@ -10,7 +10,7 @@ const MORE_CHARS = 200_000;
 export function LongText({ text, label }: { readonly text: string; readonly label: string }) {
   const [chars, setChars] = useState(FIRST_CHARS);
   return (
-    <div class="long-text">
+    <div className="long-text">
       <CopyButton label="copy" title={`Copy all of the ${label}`} text={() => text} />
       <pre dir="auto" tabIndex={0} aria-label={label}>
         {visible(text.slice(0, chars))}

@@ -1,18 +1,17 @@
-import type { ComponentChildren } from "preact";
-import { useId, useRef, useState } from "preact/hooks";
+import { useId, useRef, useState, type ReactNode } from "react";
 
 interface MenuProps {
   /** Label of the button. */
-  readonly label: ComponentChildren;
+  readonly label: ReactNode;
   /** Accessible name. */
   readonly name?: string;
   readonly title?: string;
-  readonly class?: string;
-  readonly children: (close: () => void) => ComponentChildren;
+  readonly className?: string;
+  readonly children: (close: () => void) => ReactNode;
 }
 
 /** A button with a panel below it. What is in the panel is made when it opens. */
-export function Menu({ label, name, title, class: kind = "", children }: MenuProps) {
+export function Menu({ label, name, title, className: kind = "", children }: MenuProps) {
   const id = useId();
   const panel = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
@@ -22,8 +21,8 @@ export function Menu({ label, name, title, class: kind = "", children }: MenuPro
     <>
       <button
         type="button"
-        class={`menu ${kind}`}
-        popovertarget={id}
+        className={`menu ${kind}`}
+        popoverTarget={id}
         aria-label={name}
         title={title}
         aria-expanded={isOpen}
@@ -34,7 +33,7 @@ export function Menu({ label, name, title, class: kind = "", children }: MenuPro
       <div
         ref={panel}
         id={id}
-        class="panel"
+        className="panel"
         popover="auto"
         style={{ positionAnchor: anchor }}
         onToggle={(event) => setOpen(event.newState === "open")}

@@ -11,12 +11,12 @@ interface NothingHereProps {
 /** An empty window, and what to do next. */
 export function NothingHere({ project, what, options, go }: NothingHereProps) {
   return (
-    <div class="empty" role="status">
+    <div className="empty" role="status">
       <h2>{what}</h2>
-      <p class="dim">
+      <p className="dim">
         <bdi>{project}</bdi>
       </p>
-      <button class="main" onClick={() => go({ options: { ...options, window: "90d" } })}>
+      <button className="main" onClick={() => go({ options: { ...options, window: "90d" } })}>
         Show last 90 days
       </button>
     </div>

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ReactNode } from "react";
 import { passes, type Failure } from "../api/failure.ts";
 import type { QueryState } from "../api/use-query.ts";
 import { formatCount } from "../format/figure.ts";
@@ -7,13 +7,13 @@ import { oneLine } from "../format/plain-text.ts";
 interface NoticeProps {
   readonly kind: "quiet" | "warning" | "error";
   readonly title: string;
-  readonly children?: ComponentChildren;
+  readonly children?: ReactNode;
 }
 
 /** A message, and what to do. */
 export function Notice({ kind, title, children }: NoticeProps) {
   return (
-    <div class={`notice ${kind}`} role={kind === "error" ? "alert" : "status"}>
+    <div className={`notice ${kind}`} role={kind === "error" ? "alert" : "status"}>
       <strong>{title}</strong>
       {children !== undefined && <div>{children}</div>}
     </div>
@@ -33,7 +33,7 @@ export function LoadState({ load, counting, shown = "" }: LoadStateProps) {
   const { failure, waiting, stopped, progress, value, cameMs, stop, refetch: again } = load;
   if (failure !== undefined && value !== undefined && passes(failure)) {
     return (
-      <div class="stale" role="status">
+      <div className="stale" role="status">
         <strong>Not updated since {timeOf(cameMs)}</strong>
         <span>
           {reasonOf(failure)} {shown}

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "react";
 import { formatCount } from "../format/figure.ts";
 import { visible } from "../format/plain-text.ts";
 import { blocksOf, spansOf, type Block } from "./markdown.ts";
@@ -11,12 +11,12 @@ export function Prose({ text }: { readonly text: string }) {
   const [chars, setChars] = useState(FIRST_CHARS);
   const blocks = useMemo(() => blocksOf(visible(text.slice(0, chars))), [text, chars]);
   return (
-    <div class="prose" dir="auto">
+    <div className="prose" dir="auto">
       {blocks.map((block, at) => (
         <OneBlock key={at} block={block} />
       ))}
       {chars < text.length && (
-        <p class="dim">
+        <p className="dim">
           {formatCount(chars).text} of {formatCount(text.length).text} characters.{" "}
           <button onClick={() => setChars(chars + MORE_CHARS)}>Show more</button>
         </p>
@@ -29,7 +29,7 @@ function OneBlock({ block }: { readonly block: Block }) {
   if (block.kind === "code") return <pre tabIndex={0}>{block.text}</pre>;
   if (block.kind === "heading") {
     return (
-      <p class="heading">
+      <p className="heading">
         <Line text={block.text} />
       </p>
     );

@@ -1,10 +1,15 @@
-import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, type ReactNode, type ReactElement } from "react";
 import { elementsFor } from "./row-elements.ts";
 import { ROW_PX, useScroll, type RowKeys } from "./use-scroll.ts";
 import { useVirtualRows } from "./use-virtual-rows.ts";
 
 export { ROW_PX } from "./use-scroll.ts";
+
+/** A keyboard event of React or of the document. */
+export type KeyPress = Pick<
+  KeyboardEvent,
+  "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey" | "target" | "preventDefault"
+>;
 
 export interface RowAria {
   readonly level?: number;
@@ -24,8 +29,8 @@ interface RowListProps {
   readonly label: string;
   /** Some values of the rows are still being loaded. */
   readonly busy?: boolean;
-  readonly class: string;
-  readonly header: ComponentChildren;
+  readonly className: string;
+  readonly header: ReactNode;
   readonly count: number;
   /** With those that have not been read yet; default: `count`. */
   readonly rowCount?: number;
@@ -36,14 +41,14 @@ interface RowListProps {
   readonly chosen?: unknown;
   readonly aria?: (index: number) => RowAria;
   readonly rowClass?: (index: number) => string;
-  readonly row: (index: number) => ComponentChildren;
+  readonly row: (index: number) => ReactNode;
   /** An overlay that is rendered with the rows. */
-  readonly layer?: (visible: SeenRows & { readonly offsetPx: number }) => ComponentChildren;
+  readonly layer?: (visible: SeenRows & { readonly offsetPx: number }) => ReactNode;
   readonly onSeen?: (seen: SeenRows) => void;
   readonly onActive: (index: number) => void;
   readonly onOpen: (index: number) => void;
   /** True: the key was handled. */
-  readonly onKey?: (event: KeyboardEvent) => boolean;
+  readonly onKey?: (event: KeyPress) => boolean;
 }
 
 /** A list with only its visible rows in the document. Up and down move, Enter opens. */
@@ -52,7 +57,7 @@ export function RowList(props: RowListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const { items, totalPx, offsetPx } = useVirtualRows(scroller, { count, rowPx: ROW_PX });
   useScroll(scroller, { active, keys: props.keys, chosen: props.chosen ?? active });
-  const onKeyDown = (event: KeyboardEvent): void => {
+  const onKeyDown = (event: KeyPress): void => {
     const { target } = event;
     // keys work without the focus too, where nothing else has it
     if (
@@ -91,11 +96,13 @@ export function RowList(props: RowListProps) {
   );
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
   const { onSeen } = props;
-  useEffect(() => onSeen?.({ first, last }), [onSeen, first, last]);
+  useEffect(() => {
+    onSeen?.({ first, last });
+  }, [onSeen, first, last]);
   return (
     <div
       ref={scroller}
-      class={`rows ${props.class}`}
+      className={`rows ${props.className}`}
       role={props.role}
       aria-label={props.label}
       aria-busy={props.busy ?? false}
@@ -104,13 +111,13 @@ export function RowList(props: RowListProps) {
       tabIndex={0}
       onKeyDown={onKeyDown}
     >
-      <div role="rowgroup" class="head">
-        <div role="row" aria-rowindex={1} class="row">
+      <div role="rowgroup" className="head">
+        <div role="row" aria-rowindex={1} className="row">
           {props.header}
         </div>
       </div>
       {props.layer?.({ first, last, offsetPx })}
-      <div role="rowgroup" class="body" style={{ height: `${totalPx}px` }}>
+      <div role="rowgroup" className="body" style={{ height: `${totalPx}px` }}>
         {lines}
       </div>
     </div>
@@ -121,11 +128,11 @@ interface DrawnLines {
   readonly of: RowListProps;
   /** The element of each row, from top to bottom. */
   readonly elements: ReadonlyMap<number, number>;
-  readonly lines: ReadonlyMap<number, VNode>;
+  readonly lines: ReadonlyMap<number, ReactElement>;
 }
 
 /** The rows of the document. While only the scroll position changes, rows that stay are the same elements, and not rendered again. */
-function useLines(props: RowListProps, indexes: readonly number[]): readonly VNode[] {
+function useLines(props: RowListProps, indexes: readonly number[]): readonly ReactElement[] {
   const drawn = useRef<DrawnLines>({ of: props, elements: new Map(), lines: new Map() });
   const { of, lines: known } = drawn.current;
   const elements = elementsFor(indexes, drawn.current.elements);
@@ -139,7 +146,7 @@ function useLines(props: RowListProps, indexes: readonly number[]): readonly VNo
   return [...lines.values()];
 }
 
-function lineOf(props: RowListProps, index: number, element: number): VNode {
+function lineOf(props: RowListProps, index: number, element: number): ReactElement {
   const { id, active, aria, rowClass, row, onActive, onOpen } = props;
   const { level, expanded } = aria?.(index) ?? {};
   return (
@@ -147,7 +154,7 @@ function lineOf(props: RowListProps, index: number, element: number): VNode {
       key={element}
       id={`${id}-${index}`}
       role="row"
-      class={`row ${index === active ? "active" : ""} ${rowClass?.(index) ?? ""}`}
+      className={`row ${index === active ? "active" : ""} ${rowClass?.(index) ?? ""}`}
       style={{ transform: `translateY(${index * ROW_PX}px)` }}
       aria-rowindex={index + 2}
       aria-level={level}

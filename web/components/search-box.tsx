@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "react";
 import { oneLine } from "../format/plain-text.ts";
 import { FIELDS, printSearch } from "../state/search.ts";
 import type { AskedFor } from "../state/query.ts";
@@ -29,9 +29,9 @@ export function SearchBox({ text, of, query, onText }: SearchBoxProps) {
   }, []);
   const { faults } = typed === text ? query : readQuery(typed);
   return (
-    <div class="filters">
+    <div className="filters">
       <form
-        class="search"
+        className="search"
         role="search"
         onSubmit={(event) => {
           event.preventDefault();
@@ -44,12 +44,12 @@ export function SearchBox({ text, of, query, onText }: SearchBoxProps) {
           aria-label={`Search ${of}`}
           aria-invalid={faults.length > 0}
           aria-describedby="search-faults"
-          autocomplete="off"
-          spellcheck={false}
+          autoComplete="off"
+          spellCheck={false}
           list="search-names"
           placeholder="parcel status:failed user:ana      /"
           value={typed}
-          onInput={(event) => setTyped(event.currentTarget.value)}
+          onChange={(event) => setTyped(event.currentTarget.value)}
         />
         <datalist id="search-names">
           {suggestions(typed).map(({ value, says }) => (
@@ -63,12 +63,12 @@ export function SearchBox({ text, of, query, onText }: SearchBoxProps) {
         </button>
       </form>
       <Chips text={text} query={query} onText={onText} />
-      <button class="quiet" aria-expanded={isAdvanced} onClick={() => setAdvanced(!isAdvanced)}>
+      <button className="quiet" aria-expanded={isAdvanced} onClick={() => setAdvanced(!isAdvanced)}>
         Advanced
       </button>
-      <div id="search-faults" class="faults" role="alert">
+      <div id="search-faults" className="faults" role="alert">
         {faults.map(({ part, msg }) => (
-          <p key={part + msg} class="failed">
+          <p key={part + msg} className="failed">
             <code>{oneLine(part, 60)}</code> {msg}
           </p>
         ))}
@@ -100,9 +100,9 @@ function Chips({ text, query, onText }: Pick<SearchBoxProps, "text" | "query" | 
   const { search } = query;
   if (search === undefined) {
     return (
-      <span class="chip">
+      <span className="chip">
         Custom query
-        <button class="quiet" aria-label="Remove the query" onClick={() => onText("")}>
+        <button className="quiet" aria-label="Remove the query" onClick={() => onText("")}>
           ×
         </button>
       </span>
@@ -123,9 +123,13 @@ function Chips({ text, query, onText }: Pick<SearchBoxProps, "text" | "query" | 
       {parts.map(({ one, rest }) => {
         const shown = oneLine(printSearch(one), 80);
         return (
-          <span key={shown} class="chip">
+          <span key={shown} className="chip">
             <bdi>{shown}</bdi>
-            <button class="quiet" aria-label={`Remove ${shown}`} onClick={() => onText(printSearch(rest))}>
+            <button
+              className="quiet"
+              aria-label={`Remove ${shown}`}
+              onClick={() => onText(printSearch(rest))}
+            >
               ×
             </button>
           </span>
@@ -145,7 +149,7 @@ function Advanced({ query, text, onText }: Pick<SearchBoxProps, "text" | "query"
   const [fault, setFault] = useState<string | undefined>(undefined);
   return (
     <form
-      class="query"
+      className="query"
       onSubmit={(event) => {
         event.preventDefault();
         const [first] = readQuery(edited).faults;
@@ -160,18 +164,18 @@ function Advanced({ query, text, onText }: Pick<SearchBoxProps, "text" | "query"
       <textarea
         aria-label="Query"
         rows={6}
-        spellcheck={false}
+        spellCheck={false}
         value={edited}
-        onInput={(event) => setEdited(event.currentTarget.value)}
+        onChange={(event) => setEdited(event.currentTarget.value)}
       />
       <div>
         <button type="submit">Apply</button>{" "}
         {fault !== undefined && (
-          <span class="failed" role="alert">
+          <span className="failed" role="alert">
             {fault}
           </span>
         )}
-        <span class="dim"> The window is added to it.</span>
+        <span className="dim"> The window is added to it.</span>
       </div>
     </form>
   );

@@ -9,7 +9,7 @@ interface SegmentsProps {
 /** A few values, of which one holds. */
 export function Segments({ label, all, chosen, onChoose }: SegmentsProps) {
   return (
-    <div class="segments" role="group" aria-label={label}>
+    <div className="segments" role="group" aria-label={label}>
       {Object.entries(all).map(([value, text]) => (
         <button key={value} aria-pressed={value === chosen} onClick={() => onChoose(value)}>
           {text}

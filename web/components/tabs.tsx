@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, type KeyboardEvent } from "react";
 
 interface TabsProps {
   readonly tabs: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export function Tabs({ tabs, shown, onTab }: TabsProps) {
     event.preventDefault();
   };
   return (
-    <div class="tabs" role="tablist" ref={list} onKeyDown={onKeyDown}>
+    <div className="tabs" role="tablist" ref={list} onKeyDown={onKeyDown}>
       {names.map((name) => (
         <button
           key={name}

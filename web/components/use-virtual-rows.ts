@@ -1,11 +1,4 @@
-import {
-  elementScroll,
-  observeElementOffset,
-  observeElementRect,
-  Virtualizer,
-  type VirtualItem,
-} from "@tanstack/virtual-core";
-import { useEffect, useLayoutEffect, useReducer, useState } from "preact/hooks";
+import { useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
 
 export interface VirtualRows {
   readonly items: readonly VirtualItem[];
@@ -18,22 +11,12 @@ export function useVirtualRows(
   scroller: { readonly current: HTMLElement | null },
   { count, rowPx }: { readonly count: number; readonly rowPx: number },
 ): VirtualRows {
-  const [, redraw] = useReducer((turn: number) => turn + 1, 0);
-  const options = {
+  const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowPx,
     overscan: 4,
-    observeElementRect,
-    observeElementOffset,
-    scrollToFn: elementScroll,
-    onChange: () => redraw(undefined),
-  };
-  const [virtualizer] = useState(() => new Virtualizer<HTMLElement, HTMLElement>(options));
-  virtualizer.setOptions(options);
-  useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
-  useLayoutEffect(() => virtualizer._willUpdate());
-  useEffect(() => virtualizer.measure(), [virtualizer, rowPx, count]);
+  });
   return {
     items: virtualizer.getVirtualItems(),
     totalPx: virtualizer.getTotalSize(),

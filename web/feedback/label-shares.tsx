@@ -47,7 +47,7 @@ export function LabelShares({ path, project, window }: LabelSharesProps) {
   const { counts, read, truncated } = load.value;
   const all = counts.reduce((sum, [, count]) => sum + count, 0);
   return (
-    <table class="labels">
+    <table className="labels">
       <caption>
         {truncated ? `Labels of the newest ${formatCount(read).text} feedbacks` : "Labels"}
         {counts.length > MAX_LABELS && `, the most frequent ${MAX_LABELS} of ${counts.length}`}
@@ -58,13 +58,13 @@ export function LabelShares({ path, project, window }: LabelSharesProps) {
             <th scope="row">
               <bdi>{oneLine(label, 80)}</bdi>
             </th>
-            <td class="number">
+            <td className="number">
               <FormattedValue figure={formatCount(count)} />
             </td>
-            <td class="number">
+            <td className="number">
               <FormattedValue figure={formatPercent(count / all)} />
             </td>
-            <td class="share">
+            <td className="share">
               <i style={{ width: `${(count / all) * 100}%` }} />
             </td>
           </tr>

@@ -18,12 +18,12 @@ export function PathCard({ stats, times, endMs, zone, chosen, onChoose }: PathCa
   const { path, buckets } = stats;
   return (
     <li>
-      <button class="card" aria-pressed={chosen} onClick={onChoose}>
-        <bdi class="path">{oneLine(path.json_path, 80)}</bdi>
-        <span class="value">
+      <button className="card" aria-pressed={chosen} onClick={onChoose}>
+        <bdi className="path">{oneLine(path.json_path, 80)}</bdi>
+        <span className="value">
           <WindowValue stats={stats} />
         </span>
-        <span class="dim">
+        <span className="dim">
           {WORDS[path.value_type]}
           {path.value_type !== "categorical" && <Of count={countIn(stats.window)} />}
         </span>

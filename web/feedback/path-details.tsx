@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { plainNumber, formatPercent, formatCount, type FormattedNumber } from "../format/figure.ts";
 import { bucketName } from "../format/instants.ts";
 import { oneLine } from "../format/plain-text.ts";
@@ -25,7 +25,7 @@ export function PathDetails({ stats, loaded, project, zone, window }: PathDetail
   const isBoolean = path.value_type === "boolean";
   const format = (value: number): string => (isBoolean ? formatPercent(value) : plainNumber(value)).text;
   return (
-    <section class="path-details" aria-label={path.json_path}>
+    <section className="path-details" aria-label={path.json_path}>
       <h2>
         <bdi>{oneLine(path.json_path, 120)}</bdi>
       </h2>
@@ -40,13 +40,13 @@ export function PathDetails({ stats, loaded, project, zone, window }: PathDetail
         onHover={setHovered}
       />
       {path.value_type === "categorical" && <LabelShares path={path.json_path} {...{ project, window }} />}
-      <div class="wide" tabIndex={0} role="region" aria-label="Buckets">
+      <div className="wide" tabIndex={0} role="region" aria-label="Buckets">
         <table>
           <thead>
             <tr>
               <th scope="col">from</th>
               {COLUMNS[path.value_type].map(([name]) => (
-                <th key={name} scope="col" class="number">
+                <th key={name} scope="col" className="number">
                   {name}
                 </th>
               ))}
@@ -99,12 +99,12 @@ interface BucketRowProps {
 
 function BucketRow({ name, stats, values, hovered = false }: BucketRowProps) {
   return (
-    <tr class={hovered ? "hovered" : ""}>
+    <tr className={hovered ? "hovered" : ""}>
       <th scope="row">{name}</th>
       {COLUMNS[stats.path.value_type].map(([column, read, figure]) => {
         const value = read(values);
         return (
-          <td key={column} class="number">
+          <td key={column} className="number">
             {value == null ? (
               <Unknown why="no feedback there" />
             ) : (

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { asCurl } from "../api/client.ts";
 import { useQuery } from "../api/use-query.ts";
 import { formatCount } from "../format/figure.ts";
@@ -40,23 +40,23 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
   const count = loaded?.counts.reduce((sum, one) => sum + one, 0) ?? 0;
   const chosen = loaded?.paths.find(({ path }) => path.json_path === options["path"]) ?? loaded?.paths[0];
   return (
-    <main class="feedback-view" aria-busy={load.busy}>
-      <h1 class="unseen">Feedback</h1>
-      <div class="summary">
-        <p class="answer">
+    <main className="feedback-view" aria-busy={load.busy}>
+      <h1 className="unseen">Feedback</h1>
+      <div className="summary">
+        <p className="answer">
           {loaded !== undefined && (
             <>
-              <span class="sum">
+              <span className="sum">
                 <FormattedValue figure={formatCount(count)} />
               </span>
               <span>{count === 1 ? "feedback" : "feedbacks"}</span>
-              <span class="dim">
+              <span className="dim">
                 {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
               </span>
             </>
           )}
         </p>
-        <div class="tools">
+        <div className="tools">
           <button onClick={refresh}>Refresh</button>
           {loaded !== undefined && (
             <CopyButton
@@ -82,8 +82,8 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
         <NothingHere {...{ project, options, go }} what="There is no feedback in this window." />
       )}
       {loaded !== undefined && chosen !== undefined && count > 0 && (
-        <div class="paths">
-          <ul class="cards" aria-label="Paths">
+        <div className="paths">
+          <ul className="cards" aria-label="Paths">
             {loaded.paths.map((stats) => (
               <PathCard
                 key={stats.path.json_path}

@@ -21,11 +21,11 @@ export function Attention({ overview, hrefTo }: AttentionProps) {
   return (
     <section>
       <h2>Needs attention</h2>
-      {isQuiet && <p class="dim">Nothing does.</p>}
-      <ul class="attention">
+      {isQuiet && <p className="dim">Nothing does.</p>}
+      <ul className="attention">
         {unpriced.slice(0, MAX_UNPRICED).map(({ llm, service_tier, total_tokens }) => (
           <li key={`${llm}\n${service_tier}`}>
-            <span class="sign">≥</span>
+            <span className="sign">≥</span>
             <span>
               <bdi>{oneLine(llm, 60)}</bdi>
               {service_tier !== null && ` at tier ${oneLine(service_tier, 30)}`} has no price:{" "}
@@ -36,7 +36,7 @@ export function Attention({ overview, hrefTo }: AttentionProps) {
         ))}
         {unpriced.length > MAX_UNPRICED && (
           <li>
-            <span class="sign">≥</span>
+            <span className="sign">≥</span>
             <span>and {counted(unpriced.length - MAX_UNPRICED, "more model", "more models")}</span>
             <a href={hrefTo("settings")}>All prices</a>
           </li>
@@ -48,7 +48,7 @@ export function Attention({ overview, hrefTo }: AttentionProps) {
           );
           return (
             <li key={op}>
-              <span class="sign failed">✕</span>
+              <span className="sign failed">✕</span>
               <span>
                 <bdi>{shortName(op, null)}</bdi> failed {counted(total.errors, "time")}, which used{" "}
                 <Cost total={total} />
@@ -59,7 +59,7 @@ export function Attention({ overview, hrefTo }: AttentionProps) {
         })}
         {neverEnded > 0 && (
           <li>
-            <span class="sign live">●</span>
+            <span className="sign live">●</span>
             <span>
               {counted(neverEnded, "call")} began more than an hour ago and{" "}
               {neverEnded === 1 ? "has" : "have"} not ended

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ReactNode } from "react";
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
 import { change, formatDuration, formatPercent, formatCount } from "../format/figure.ts";
 import { Chart } from "../components/chart.tsx";
@@ -16,7 +16,7 @@ interface Card {
   readonly name: string;
   readonly href: string;
   readonly of: (total: UsageTotal) => number | null;
-  readonly show: (total: UsageTotal) => ComponentChildren;
+  readonly show: (total: UsageTotal) => ReactNode;
   /** More is worse: shown by shape and by colour. */
   readonly isBad: boolean;
 }
@@ -60,12 +60,12 @@ export function Cards({ overview: { stats, before }, zone, hrefTo }: CardsProps)
     },
   ];
   return (
-    <ul class="figures">
+    <ul className="figures">
       {cards.map(({ name, href, of, show, isBad }) => (
         <li key={name}>
           <a href={href}>
-            <span class="dim">{name}</span>
-            <span class="value">{show(stats.total)}</span>
+            <span className="dim">{name}</span>
+            <span className="value">{show(stats.total)}</span>
             <Changed then={before && of(before.total)} now={of(stats.total)} {...{ isBad }} />
             <Spark {...{ stats, zone, of }} />
           </a>
@@ -89,7 +89,7 @@ function Rate({ total }: { readonly total: UsageTotal }) {
   return (
     <>
       <FormattedValue figure={formatPercent(rate)} />
-      <small class="dim">
+      <small className="dim">
         {" "}
         {formatCount(total.errors).text} / {formatCount(total.calls).text}
       </small>
@@ -104,12 +104,12 @@ interface ChangedProps {
 }
 
 function Changed({ then, now, isBad }: ChangedProps) {
-  if (then == null || now === null) return <span class="dim">no figure before</span>;
+  if (then == null || now === null) return <span className="dim">no figure before</span>;
   const figure = change(then, now);
-  if (figure === undefined) return <span class="dim">{now > 0 ? "new" : "as before"}</span>;
+  if (figure === undefined) return <span className="dim">{now > 0 ? "new" : "as before"}</span>;
   const isWorse = isBad && now > then;
   return (
-    <span class={isWorse ? "worse" : "dim"} title={figure.exact}>
+    <span className={isWorse ? "worse" : "dim"} title={figure.exact}>
       {now > then ? "▲ " : now < then ? "▼ " : ""}
       {figure.text}
     </span>

@@ -20,20 +20,20 @@ export function Increases({ overview: { increases }, hasBefore, hrefTo }: Increa
   return (
     <section>
       <h2>What changed</h2>
-      {!hasBefore && <p class="dim">It is compared with nothing: choose a period beside the range.</p>}
-      {hasBefore && increases.length === 0 && <p class="dim">Nothing costs more than before.</p>}
+      {!hasBefore && <p className="dim">It is compared with nothing: choose a period beside the range.</p>}
+      {hasBefore && increases.length === 0 && <p className="dim">Nothing costs more than before.</p>}
       {increases.length > 0 && (
-        <table class="plain">
+        <table className="plain">
           <thead>
             <tr>
               <th scope="col">costs more</th>
-              <th scope="col" class="number">
+              <th scope="col" className="number">
                 increase
               </th>
-              <th scope="col" class="number">
+              <th scope="col" className="number">
                 before
               </th>
-              <th scope="col" class="number">
+              <th scope="col" className="number">
                 now
               </th>
             </tr>
@@ -60,14 +60,14 @@ function Row({ increase, hrefTo }: { readonly increase: Increase } & Pick<Increa
         <a href={hrefTo("usage", { calls, group: NEXT[by] })}>
           <bdi>{shown}</bdi>
         </a>{" "}
-        <span class="dim">{CHANGED_BY[by]}</span>
+        <span className="dim">{CHANGED_BY[by]}</span>
       </th>
-      <td class="number">
+      <td className="number">
         {isPartial ? "≈ +" : "+"}
         <FormattedValue figure={formatUsd(moreUsd)} />
       </td>
-      <td class="number dim">{earlier === undefined ? "—" : <Cost total={earlier} />}</td>
-      <td class="number">
+      <td className="number dim">{earlier === undefined ? "—" : <Cost total={earlier} />}</td>
+      <td className="number">
         <Cost total={now} />
       </td>
     </tr>

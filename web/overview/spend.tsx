@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { axisDollars, formatUsd } from "../format/figure.ts";
 import { bucketName } from "../format/instants.ts";
 import { Chart } from "../components/chart.tsx";
@@ -33,9 +33,9 @@ export function Spend({ overview: { stats, before }, zone, options, go }: SpendP
     });
   const at = hovered === undefined ? undefined : stats.buckets[hovered];
   return (
-    <section class="charted" aria-label="Spend over time">
+    <section className="charted" aria-label="Spend over time">
       <h2>
-        Spend <span class="dim">{before !== undefined && "and, dashed, the period before"}</span>
+        Spend <span className="dim">{before !== undefined && "and, dashed, the period before"}</span>
       </h2>
       <Chart
         label="Spend over time"
@@ -64,7 +64,7 @@ export function Spend({ overview: { stats, before }, zone, options, go }: SpendP
       />
       {at !== undefined && hovered !== undefined && (
         <div
-          class={`tooltip ${xPx > 480 ? "left" : ""}`}
+          className={`tooltip ${xPx > 480 ? "left" : ""}`}
           role="status"
           style={{ left: `${xPx}px`, top: "24px" }}
         >
@@ -76,7 +76,7 @@ export function Spend({ overview: { stats, before }, zone, options, go }: SpendP
           </strong>
           <p>{costText(at.total)}</p>
           {before !== undefined && (
-            <p class="dim">
+            <p className="dim">
               Previous period: {costText(before.buckets[hovered]?.total ?? { total_cost: 0 })}
             </p>
           )}

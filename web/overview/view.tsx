@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { useQuery } from "../api/use-query.ts";
 import { formatInterval } from "../format/instants.ts";
 import { LoadState } from "../components/notice.tsx";
@@ -37,13 +37,13 @@ export function OverviewView({ address, project, zone, go }: OverviewViewProps) 
     printAddress({ ...address, view, traceId: undefined, options: { ...options, ...more } });
   const isEmpty = overview !== undefined && overview.stats.total.calls === 0;
   return (
-    <main class={`overview ${load.isOld ? "old" : ""}`} aria-busy={load.busy}>
-      <div class="summary">
+    <main className={`overview ${load.isOld ? "old" : ""}`} aria-busy={load.busy}>
+      <div className="summary">
         <h1>Overview</h1>
-        <p class="answer dim">
+        <p className="answer dim">
           {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
         </p>
-        <div class="tools">
+        <div className="tools">
           <button
             title="Refresh"
             onClick={() => {
@@ -61,7 +61,7 @@ export function OverviewView({ address, project, zone, go }: OverviewViewProps) 
         <>
           <Cards {...{ overview, zone, hrefTo }} />
           <Spend {...{ overview, zone, options, go }} />
-          <div class="columns-two">
+          <div className="columns-two">
             <Increases {...{ overview, hrefTo }} hasBefore={before !== undefined} />
             <Attention {...{ overview, hrefTo }} />
           </div>

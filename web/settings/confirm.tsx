@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { ApiError } from "../api/failure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Dialog } from "../components/dialog.tsx";
@@ -20,13 +20,13 @@ export function Confirm({ title, text, label, act, onDone, onClose }: ConfirmPro
       <h2>{title}</h2>
       <p>{text}</p>
       {fault !== undefined && (
-        <p class="failed" role="alert">
+        <p className="failed" role="alert">
           {oneLine(fault)}
         </p>
       )}
-      <div class="tools">
+      <div className="tools">
         <button
-          class="main"
+          className="main"
           onClick={() => {
             act().then(onDone, (error: unknown) => setFault(faultOf(error)));
           }}

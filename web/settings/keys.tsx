@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { change, get } from "../api/client.ts";
 import type { ApiKey } from "../api/routes.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -25,10 +25,10 @@ export function Keys({ project, zone }: KeysProps) {
     <section aria-busy={load.busy}>
       <h2>Keys</h2>
       <LoadState load={load} />
-      {load.value?.length === 0 && <p class="dim">There is no key but the one of the root.</p>}
+      {load.value?.length === 0 && <p className="dim">There is no key but the one of the root.</p>}
       {load.value !== undefined && load.value.length > 0 && (
-        <div class="wide" tabIndex={0} role="region" aria-label="Keys">
-          <table class="plain">
+        <div className="wide" tabIndex={0} role="region" aria-label="Keys">
+          <table className="plain">
             <thead>
               <tr>
                 {["name", "may", "projects", "made", "expires", "last used"].map((name) => (
@@ -43,7 +43,7 @@ export function Keys({ project, zone }: KeysProps) {
               {load.value.map((key) => (
                 <tr key={key.id}>
                   <th scope="row">
-                    <bdi>{oneLine(key.name, 60)}</bdi> <small class="dim">{key.id}</small>
+                    <bdi>{oneLine(key.name, 60)}</bdi> <small className="dim">{key.id}</small>
                   </th>
                   <td>{key.scopes.join(", ")}</td>
                   <td>{oneLine(key.projects.join(", "), 80)}</td>
@@ -51,7 +51,7 @@ export function Keys({ project, zone }: KeysProps) {
                   <td>{key.expires_at === null ? "never" : fullInstant(key.expires_at, zone)}</td>
                   <td>{key.last_used_at === null ? "never" : fullInstant(key.last_used_at, zone)}</td>
                   <td>
-                    <button class="quiet" onClick={() => setRevoked(key)}>
+                    <button className="quiet" onClick={() => setRevoked(key)}>
                       Revoke
                     </button>
                   </td>
@@ -61,7 +61,7 @@ export function Keys({ project, zone }: KeysProps) {
           </table>
         </div>
       )}
-      <div class="tools">
+      <div className="tools">
         <button onClick={() => setCreating(true)}>New key</button>
       </div>
       {isCreating && <NewKey {...{ project }} onMade={load.refetch} onClose={() => setCreating(false)} />}

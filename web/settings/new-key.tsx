@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { change } from "../api/client.ts";
 import type { ApiKey } from "../api/routes.ts";
 import { oneLine } from "../format/plain-text.ts";
@@ -59,7 +59,7 @@ export function NewKey({ project, onMade, onClose }: NewKeyProps) {
   return (
     <Dialog label="New key" onClose={onClose}>
       <form
-        class="form"
+        className="form"
         onSubmit={(event) => {
           event.preventDefault();
           void make();
@@ -73,23 +73,23 @@ export function NewKey({ project, onMade, onClose }: NewKeyProps) {
             maxLength={200}
             placeholder="Who or what it is for"
             value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
+            onChange={(event) => setName(event.currentTarget.value)}
           />
         </label>
         <ScopesField scopes={scopes} onScopes={setScopes} />
         <label>
           Projects
-          <input required value={projects} onInput={(event) => setProjects(event.currentTarget.value)} />
-          <span class="dim">entity/project, entity/* or *</span>
+          <input required value={projects} onChange={(event) => setProjects(event.currentTarget.value)} />
+          <span className="dim">entity/project, entity/* or *</span>
         </label>
         <LifeField life={life} onLife={setLife} />
         {fault !== undefined && (
-          <p class="failed" role="alert">
+          <p className="failed" role="alert">
             {oneLine(fault)}
           </p>
         )}
-        <div class="tools">
-          <button type="submit" class="main" disabled={scopes.length === 0 || name.trim() === ""}>
+        <div className="tools">
+          <button type="submit" className="main" disabled={scopes.length === 0 || name.trim() === ""}>
             Create
           </button>
           <button type="button" onClick={onClose}>
@@ -114,14 +114,14 @@ function Made({ made, project, onClose }: MadeProps) {
       <h2>The new key</h2>
       <p>It is shown this once.</p>
       <pre tabIndex={0}>{made}</pre>
-      <div class="tools">
+      <div className="tools">
         <CopyButton label="Copy the key" text={() => made} />
         <CopyButton
           label="Copy a link that signs in"
           title="Whoever has the link has the key"
           text={() => link}
         />
-        <button class="main" onClick={onClose}>
+        <button className="main" onClick={onClose}>
           Done
         </button>
       </div>
@@ -139,7 +139,7 @@ function ScopesField({ scopes, onScopes }: ScopesFieldProps) {
     <fieldset>
       <legend>It may</legend>
       {(Object.keys(SCOPES) as Scope[]).map((scope) => (
-        <label key={scope} class="check">
+        <label key={scope} className="check">
           <input
             type="checkbox"
             checked={scopes.includes(scope)}
@@ -148,7 +148,7 @@ function ScopesField({ scopes, onScopes }: ScopesFieldProps) {
               onScopes(event.currentTarget.checked ? [...others, scope] : others);
             }}
           />
-          {scope} <span class="dim">{SCOPES[scope]}</span>
+          {scope} <span className="dim">{SCOPES[scope]}</span>
         </label>
       ))}
     </fieldset>

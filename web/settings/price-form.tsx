@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { postJson, change } from "../api/client.ts";
 import type { UsageStats } from "../api/routes.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -66,7 +66,7 @@ export function PriceForm({ project, zone, model, tier, onDone, onClose }: Price
   return (
     <Dialog label="Set a price" onClose={onClose}>
       <form
-        class="form"
+        className="form"
         onSubmit={(event) => {
           event.preventDefault();
           void save();
@@ -79,23 +79,23 @@ export function PriceForm({ project, zone, model, tier, onDone, onClose }: Price
         {model === "" && (
           <label>
             Model, as calls report it
-            <input required value={llm} onInput={(event) => setLlm(event.currentTarget.value)} />
+            <input required value={llm} onChange={(event) => setLlm(event.currentTarget.value)} />
           </label>
         )}
         <Four draft={draft} onDraft={setDraft} />
         <label>
           From the beginning of
-          <input type="date" required value={from} onInput={(event) => setFrom(event.currentTarget.value)} />
-          <span class="dim">in {zone}</span>
+          <input type="date" required value={from} onChange={(event) => setFrom(event.currentTarget.value)} />
+          <span className="dim">in {zone}</span>
         </label>
         <Adds unpriced={left.value} prices={prices} />
         {fault !== undefined && (
-          <p class="failed" role="alert">
+          <p className="failed" role="alert">
             {oneLine(fault)}
           </p>
         )}
-        <div class="tools">
-          <button type="submit" class="main" disabled={prices === undefined || !isDay}>
+        <div className="tools">
+          <button type="submit" className="main" disabled={prices === undefined || !isDay}>
             Save
           </button>
           <button type="button" onClick={onClose}>
@@ -133,18 +133,18 @@ interface FourProps {
 
 function Four({ draft, onDraft }: FourProps) {
   return (
-    <fieldset class="four">
+    <fieldset className="four">
       <legend>USD per million tokens</legend>
       {FIELDS.map(([name, label, isNeeded]) => (
         <label key={name}>
           {label}
           <input
-            inputmode="decimal"
+            inputMode="decimal"
             required={isNeeded}
             placeholder={isNeeded ? "2.50" : "as input"}
             pattern="\d*\.?\d*"
             value={draft[name]}
-            onInput={(event) => onDraft({ ...draft, [name]: event.currentTarget.value.trim() })}
+            onChange={(event) => onDraft({ ...draft, [name]: event.currentTarget.value.trim() })}
           />
         </label>
       ))}
@@ -160,7 +160,7 @@ interface AddsProps {
 
 function Adds({ unpriced, prices }: AddsProps) {
   return (
-    <p class="adds" aria-live="polite">
+    <p className="adds" aria-live="polite">
       {prices !== undefined && unpriced !== undefined && (
         <>
           Adds {isExact(unpriced) ? "" : "about "}

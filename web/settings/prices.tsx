@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { postJson, change } from "../api/client.ts";
 import type { Price, UsageStats } from "../api/routes.ts";
 import { useQuery } from "../api/use-query.ts";
@@ -46,7 +46,9 @@ export function Prices({ project, zone, address, go, maySet }: PricesProps) {
     <section aria-busy={load.busy}>
       <h2>Prices</h2>
       <LoadState load={load} />
-      {load.value?.unpriced.length === 0 && <p class="dim">Every model of the last 30 days has a price.</p>}
+      {load.value?.unpriced.length === 0 && (
+        <p className="dim">Every model of the last 30 days has a price.</p>
+      )}
       {load.value !== undefined && load.value.unpriced.length > 0 && (
         <UnpricedTable
           unpriced={load.value.unpriced}
@@ -54,15 +56,15 @@ export function Prices({ project, zone, address, go, maySet }: PricesProps) {
         />
       )}
       {load.value !== undefined && load.value.prices.length > 0 && (
-        <div class="wide" tabIndex={0} role="region" aria-label="Prices of this project">
+        <div className="wide" tabIndex={0} role="region" aria-label="Prices of this project">
           <PriceTable prices={load.value.prices} zone={zone} onRemove={maySet ? setRemoved : undefined} />
         </div>
       )}
       {load.value?.prices.length === 0 && (
-        <p class="dim">This project has set no price of its own: the built-in list holds.</p>
+        <p className="dim">This project has set no price of its own: the built-in list holds.</p>
       )}
       {maySet && (
-        <div class="tools">
+        <div className="tools">
           <button onClick={() => edit({ price: "new" })}>New price</button>
         </div>
       )}
@@ -102,20 +104,20 @@ interface UnpricedTableProps {
 
 function UnpricedTable({ unpriced, onSet }: UnpricedTableProps) {
   return (
-    <table class="plain">
+    <table className="plain">
       <caption>Without a price, in the last 30 days</caption>
       <tbody>
         {unpriced.map(({ llm, service_tier, total_tokens, requests }) => (
           <tr key={`${llm}\n${service_tier}`}>
             <th scope="row">
               <bdi>{oneLine(llm, 80)}</bdi>
-              {service_tier !== null && <span class="dim"> at tier {oneLine(service_tier, 40)}</span>}
+              {service_tier !== null && <span className="dim"> at tier {oneLine(service_tier, 40)}</span>}
             </th>
-            <td class="number">{counted(total_tokens, "token")}</td>
-            <td class="number">{counted(requests, "request")}</td>
+            <td className="number">{counted(total_tokens, "token")}</td>
+            <td className="number">{counted(requests, "request")}</td>
             <td>
               {onSet !== undefined && (
-                <button class="main" onClick={() => onSet(llm, service_tier)}>
+                <button className="main" onClick={() => onSet(llm, service_tier)}>
                   Set the price
                 </button>
               )}
@@ -142,13 +144,13 @@ const COLUMNS = [
 
 function PriceTable({ prices, zone, onRemove }: PriceTableProps) {
   return (
-    <table class="plain">
+    <table className="plain">
       <caption>Set in this project, in USD per million tokens</caption>
       <thead>
         <tr>
           <th scope="col">model</th>
           {COLUMNS.map(([name]) => (
-            <th key={name} scope="col" class="number">
+            <th key={name} scope="col" className="number">
               {name}
             </th>
           ))}
@@ -162,15 +164,15 @@ function PriceTable({ prices, zone, onRemove }: PriceTableProps) {
             <th scope="row">
               <bdi>{oneLine(price.llm_id ?? "", 80)}</bdi>
               {price.service_tier !== undefined && price.service_tier !== "" && (
-                <span class="dim"> at tier {oneLine(price.service_tier, 40)}</span>
+                <span className="dim"> at tier {oneLine(price.service_tier, 40)}</span>
               )}
             </th>
             {COLUMNS.map(([name, member]) => {
               const usd = price[member];
               return (
-                <td key={name} class="number">
+                <td key={name} className="number">
                   {usd == null ? (
-                    <span class="dim">as input</span>
+                    <span className="dim">as input</span>
                   ) : (
                     <FormattedValue figure={formatUsd(toPicodollar(usd * 1e6))} />
                   )}
@@ -180,7 +182,7 @@ function PriceTable({ prices, zone, onRemove }: PriceTableProps) {
             <td>{price.effective_date === undefined ? "" : fullInstant(price.effective_date, zone)}</td>
             {onRemove !== undefined && (
               <td>
-                <button class="quiet" onClick={() => onRemove(price)}>
+                <button className="quiet" onClick={() => onRemove(price)}>
                   Remove
                 </button>
               </td>

@@ -19,7 +19,7 @@ export function SettingsView({ me, address, project, zone, go }: SettingsViewPro
   const may = (...scopes: Whoami["scopes"]): boolean =>
     me.scopes.includes("admin") || scopes.some((scope) => me.scopes.includes(scope));
   return (
-    <main class="settings">
+    <main className="settings">
       <h1>Settings</h1>
       {may("read") && <Prices {...{ project, zone, address, go }} maySet={may("prices")} />}
       {me.scopes.includes("admin") ? (

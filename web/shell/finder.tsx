@@ -1,4 +1,4 @@
-import { useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef } from "react";
 import { postJson } from "../api/client.ts";
 import type { UsageStats, Whoami } from "../api/routes.ts";
 import { useQuery, type QueryState } from "../api/use-query.ts";
@@ -98,7 +98,7 @@ export function Finder({ me, project, zone, address, go, help, signOut, onClose 
     ];
   };
   return (
-    <Dialog label="Find" class="finder" onClose={onClose}>
+    <Dialog label="Find" className="finder" onClose={onClose}>
       <Choices
         label="Find"
         placeholder="A trace id, a model, a user, an operation, a view …"

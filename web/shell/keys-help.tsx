@@ -28,8 +28,8 @@ export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
           ))}
         </tbody>
       </table>
-      <div class="tools">
-        <button class="main" onClick={onClose}>
+      <div className="tools">
+        <button className="main" onClick={onClose}>
           Close
         </button>
       </div>

@@ -1,5 +1,4 @@
-import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useState, type ComponentType } from "react";
 import { Notice } from "../components/notice.tsx";
 
 /** A view whose code is loaded when it is first shown. */

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect } from "react";
 import { get } from "../api/client.ts";
 import type { Whoami } from "../api/routes.ts";
 import { CopyButton } from "../components/copy-button.tsx";
@@ -30,18 +30,18 @@ export function NothingYet({ me, project = projectOf(me) }: NothingYetProps) {
   }, []);
   const sample = firstCall(project);
   return (
-    <main class="empty">
+    <main className="empty">
       <h1>Nothing has been sent yet</h1>
       <p>
         Point an SDK at <code>{new URL(".", document.baseURI).href}</code>, or send a first call by hand, with
         a key that may ingest:
       </p>
       <pre tabIndex={0}>{sample}</pre>
-      <div class="tools">
+      <div className="tools">
         <CopyButton label="Copy" text={() => sample} />
         <a href="./docs">API reference</a>
       </div>
-      <p class="dim">This page waits for it.</p>
+      <p className="dim">This page waits for it.</p>
     </main>
   );
 }

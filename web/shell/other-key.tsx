@@ -15,8 +15,8 @@ export function OtherKey({ offered, me, onAnswer }: OtherKeyProps) {
       <p>
         You are signed in as “{me.name}”. The key of the link begins with <code>{offered.slice(0, 8)}…</code>.
       </p>
-      <div class="tools">
-        <button class="main" onClick={() => onAnswer(false)}>
+      <div className="tools">
+        <button className="main" onClick={() => onAnswer(false)}>
           Keep mine
         </button>
         <button onClick={() => onAnswer(true)}>Use the key of the link</button>

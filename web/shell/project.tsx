@@ -31,14 +31,14 @@ export function Project({ me, signOut }: ProjectProps) {
   const zone = isZone(asked) ? asked : HERE;
   const window = readWindow(address.options["window"], { now: Date.now(), zone });
   return (
-    <div class="frame">
+    <div className="frame">
       <Rail {...{ me, signOut }} address={place} />
-      <div class="page">
+      <div className="page">
         <TopBar {...{ me, zone, go, window, find, help }} address={place} />
         <Refused zone={asked} isZoneKnown={asked === undefined || isZone(asked)} shown={zone} />
         {seen === null && (
           <main>
-            <h1 class="unseen">Nothing to see</h1>
+            <h1 className="unseen">Nothing to see</h1>
             <Notice
               kind="warning"
               title={`The key “${me.name}” may not read: its scopes are ${me.scopes.join(", ")}.`}
@@ -85,7 +85,7 @@ interface UnknownWindowProps {
 function UnknownWindow({ text, address, go }: UnknownWindowProps) {
   return (
     <main>
-      <h1 class="unseen">No such range</h1>
+      <h1 className="unseen">No such range</h1>
       <Notice kind="error" title={`“${text}” is no range, so nothing is shown.`}>
         A range has a name of the list above, such as <code>7d</code> or <code>yesterday</code>, or two
         instants: <code>2026-11-01T00:00Z..2026-11-02T00:00Z</code>.{" "}

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { isKeptOnDevice, keepOnDevice } from "../api/key.ts";
 import type { Whoami } from "../api/routes.ts";
 import { Menu } from "../components/menu.tsx";
@@ -24,9 +24,9 @@ const NAMES = {
 export function Rail({ me, address, signOut }: RailProps) {
   const { view, project, options } = address;
   return (
-    <aside class="rail" aria-label="Sumtree">
-      <strong class="brand">
-        <span class="logo" aria-hidden="true" /> <span>Sumtree</span>
+    <aside className="rail" aria-label="Sumtree">
+      <strong className="brand">
+        <span className="logo" aria-hidden="true" /> <span>Sumtree</span>
       </strong>
       <nav aria-label="Views">
         {Object.entries(NAMES)
@@ -46,8 +46,12 @@ export function Rail({ me, address, signOut }: RailProps) {
             </a>
           ))}
       </nav>
-      <span class="space" />
-      <Menu label={<span class="who">{me.name}</span>} name={`Signed in as ${me.name}`} class="quiet person">
+      <span className="space" />
+      <Menu
+        label={<span className="who">{me.name}</span>}
+        name={`Signed in as ${me.name}`}
+        className="quiet person"
+      >
         {() => <Person me={me} signOut={signOut} />}
       </Menu>
     </aside>
@@ -58,12 +62,12 @@ function Person({ me, signOut }: Pick<RailProps, "me" | "signOut">) {
   const [theme, setTheme] = useState(keptTheme);
   const [onDevice, setOnDevice] = useState(isKeptOnDevice);
   return (
-    <div class="personal">
+    <div className="personal">
       <p>
         <bdi>{me.name}</bdi>
-        <span class="dim"> may {me.scopes.join(", ")}</span>
+        <span className="dim"> may {me.scopes.join(", ")}</span>
       </p>
-      <fieldset class="segments">
+      <fieldset className="segments">
         <legend>Theme</legend>
         {THEMES.map((name) => (
           <button
@@ -78,7 +82,7 @@ function Person({ me, signOut }: Pick<RailProps, "me" | "signOut">) {
           </button>
         ))}
       </fieldset>
-      <label class="check">
+      <label className="check">
         <input
           type="checkbox"
           checked={onDevice}

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { formatInterval } from "../format/instants.ts";
 import { clockOf, instantOf, printClock, readClock } from "../format/local-time.ts";
 import { CopyButton } from "../components/copy-button.tsx";
@@ -28,14 +28,14 @@ export function RangePicker({ address, window, zone, change }: RangePickerProps)
   const label = isRange(range) ? RANGES[range] : formatInterval(window.fromMs, end, zone);
   const fixed = printWindow({ fromMs: window.fromMs, toMs: end });
   return (
-    <Menu label={label} name={`Range: ${label}`} class="range">
+    <Menu label={label} name={`Range: ${label}`} className="range">
       {(close) => (
-        <div class="ranges">
-          <div class="named" role="group" aria-label="Ranges">
+        <div className="ranges">
+          <div className="named" role="group" aria-label="Ranges">
             {Object.entries(RANGES).map(([name, text]) => (
               <button
                 key={name}
-                class="quiet"
+                className="quiet"
                 aria-pressed={name === range}
                 onClick={() => {
                   close();
@@ -92,7 +92,7 @@ function Between({ window, zone, onWindow }: BetweenProps) {
   const isValid = fromClock < toClock;
   return (
     <form
-      class="between"
+      className="between"
       onSubmit={(event) => {
         event.preventDefault();
         if (isValid)
@@ -101,18 +101,18 @@ function Between({ window, zone, onWindow }: BetweenProps) {
     >
       <label>
         From{" "}
-        <input type="datetime-local" value={from} onInput={(event) => setFrom(event.currentTarget.value)} />
+        <input type="datetime-local" value={from} onChange={(event) => setFrom(event.currentTarget.value)} />
       </label>
       <label>
-        To <input type="datetime-local" value={to} onInput={(event) => setTo(event.currentTarget.value)} />
+        To <input type="datetime-local" value={to} onChange={(event) => setTo(event.currentTarget.value)} />
       </label>
-      <p class="dim">By the clock of {zone}</p>
+      <p className="dim">By the clock of {zone}</p>
       {!isValid && (
-        <p class="failed" role="alert">
+        <p className="failed" role="alert">
           It has to begin before it ends.
         </p>
       )}
-      <button type="submit" class="main" disabled={!isValid}>
+      <button type="submit" className="main" disabled={!isValid}>
         Show
       </button>
     </form>

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { notOfAKey } from "../api/key.ts";
 import { visible } from "../format/plain-text.ts";
 import { Notice } from "../components/notice.tsx";
@@ -15,9 +15,9 @@ export function SignIn({ onKey, refused }: KeyGateProps) {
   const key = text.trim();
   const wrong = notOfAKey(key);
   return (
-    <main class="gate">
+    <main className="gate">
       <h1>
-        <span class="logo" aria-hidden="true" /> Sumtree
+        <span className="logo" aria-hidden="true" /> Sumtree
       </h1>
       <p>What every call of your LLM application used and cost.</p>
       {refused && (
@@ -36,22 +36,22 @@ export function SignIn({ onKey, refused }: KeyGateProps) {
           API key
           <input
             type="password"
-            autocomplete="off"
-            spellcheck={false}
+            autoComplete="off"
+            spellCheck={false}
             placeholder="st_…"
             value={text}
             aria-invalid={wrong !== undefined}
             aria-describedby="key-fault"
-            onInput={(event) => setText(event.currentTarget.value)}
+            onChange={(event) => setText(event.currentTarget.value)}
           />
         </label>
-        <button type="submit" class="main" disabled={wrong !== undefined}>
+        <button type="submit" className="main" disabled={wrong !== undefined}>
           Sign in
         </button>
-        <p id="key-fault" class="failed" role="alert" hidden={wrong === undefined}>
+        <p id="key-fault" className="failed" role="alert" hidden={wrong === undefined}>
           {wrong !== undefined && `“${visible(wrong)}” cannot be part of a key. Was something else copied?`}
         </p>
-        <label class="check">
+        <label className="check">
           <input
             type="checkbox"
             checked={onDevice}
@@ -60,7 +60,7 @@ export function SignIn({ onKey, refused }: KeyGateProps) {
           Keep on this device
         </label>
       </form>
-      <p class="dim">
+      <p className="dim">
         Otherwise it is kept for the session, in the tabs of this page. The scope <code>read</code> is enough:{" "}
         <code>npm run keys -- create --name me --scope read --project acme/app</code>
       </p>

@@ -35,15 +35,15 @@ export function TopBar({ me, address, zone, window, go, find, help }: TopBarProp
           })
         }
       />
-      <span class="space" />
+      <span className="space" />
       {view !== "trace" && view !== "settings" && window !== undefined && (
         <RangePicker {...{ address, window, zone, change }} />
       )}
       <ZonePicker zone={zone} onZone={(name) => change({ zone: name })} />
-      <button class="find-all" onClick={find} title="Find anything (Ctrl K)">
-        <span aria-hidden="true">⌕</span> <span class="wide-only">Find</span> <kbd>Ctrl K</kbd>
+      <button className="find-all" onClick={find} title="Find anything (Ctrl K)">
+        <span aria-hidden="true">⌕</span> <span className="wide-only">Find</span> <kbd>Ctrl K</kbd>
       </button>
-      <button class="quiet" onClick={help} aria-label="Keys" title="Keys (?)">
+      <button className="quiet" onClick={help} aria-label="Keys" title="Keys (?)">
         ?
       </button>
     </header>

@@ -10,7 +10,7 @@ interface ZonePickerProps {
 /** The zone whose midnights begin the days. */
 export function ZonePicker({ zone, onZone }: ZonePickerProps) {
   return (
-    <Menu label={zone} name={`Time zone: ${zone}`} class="zone">
+    <Menu label={zone} name={`Time zone: ${zone}`} className="zone">
       {(close) => (
         <Choices
           label="Time zone"

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "react";
 import { printAddress, readAddress, type UrlState } from "./url-state.ts";
 
 export type Go = (change: Partial<UrlState>, how?: "replace") => void;

@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useMemo } from "react";
 import type { UrlState } from "./url-state.ts";
 import { comparedWith, readWindow, type TimeRange } from "./time-range.ts";
 

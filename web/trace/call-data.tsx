@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import type { Call } from "../api/routes.ts";
 import { JsonTree } from "../components/json-tree.tsx";
 import { LongText } from "../components/long-text.tsx";
@@ -14,19 +14,19 @@ const MEMBERS = [
 export function CallData({ call }: { readonly call: Call }) {
   const [find, setFind] = useState("");
   return (
-    <div class="call-data">
+    <div className="call-data">
       <input
         type="search"
         aria-label="Find in the data"
         placeholder="Find in the data"
         value={find}
-        onInput={(event) => setFind(event.currentTarget.value)}
+        onChange={(event) => setFind(event.currentTarget.value)}
       />
       {MEMBERS.map(([label, member]) => {
         const value: unknown = call[member];
         if (value == null || (typeof value === "object" && Object.keys(value).length === 0))
           return (
-            <p key={member} class="dim">
+            <p key={member} className="dim">
               There is no {label.toLowerCase()}.
             </p>
           );

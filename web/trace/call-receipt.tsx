@@ -26,7 +26,7 @@ export function CallReceipt({ project, traceId, id, zone, used }: CallReceiptPro
   });
   useRefetchOn(load, key, used);
   return (
-    <div class="receipt" aria-busy={load.busy}>
+    <div className="receipt" aria-busy={load.busy}>
       <LoadState load={load} />
       {load.value !== undefined && <Lines receipt={load.value} zone={zone} />}
       {load.value !== undefined && <Origins receipt={load.value} />}
@@ -38,27 +38,27 @@ type Line = Receipt["lines"][number];
 
 function Lines({ receipt, zone }: { readonly receipt: Receipt; readonly zone: string }) {
   const { lines } = receipt;
-  if (lines.length === 0) return <p class="dim">Neither this call nor any below it used a model.</p>;
+  if (lines.length === 0) return <p className="dim">Neither this call nor any below it used a model.</p>;
   const beside = lines.filter((line) => !isOfTokens(line));
   const billed = areBilled(lines);
   return (
-    <div class="wide" tabIndex={0} role="region" aria-label="Receipt">
+    <div className="wide" tabIndex={0} role="region" aria-label="Receipt">
       <table>
         <thead>
           <tr>
             <th scope="col">model</th>
             <th scope="col">unit</th>
-            <th scope="col" class="number">
+            <th scope="col" className="number">
               quantity
             </th>
-            <th scope="col" class="number">
+            <th scope="col" className="number">
               rate
             </th>
-            <th scope="col" class="number">
+            <th scope="col" className="number">
               amount
             </th>
             {billed && (
-              <th scope="col" class="number" title="The amount times the factor that the project has set">
+              <th scope="col" className="number" title="The amount times the factor that the project has set">
                 billed
               </th>
             )}
@@ -93,22 +93,22 @@ function Part({ of, lines, zone, billed }: PartProps) {
   return (
     <tbody>
       <tr>
-        <th scope="rowgroup" colSpan={billed ? 8 : 7} class="dim">
+        <th scope="rowgroup" colSpan={billed ? 8 : 7} className="dim">
           {PARTS[of]}
         </th>
       </tr>
       {lines.map((line, at) => (
-        <tr key={at} class="line">
+        <tr key={at} className="line">
           <th scope="row">
             <bdi>{oneLine(line.llm, 60)}</bdi>
-            {line.provider !== null && <small class="below">{oneLine(line.provider, 60)}</small>}
+            {line.provider !== null && <small className="below">{oneLine(line.provider, 60)}</small>}
           </th>
           <td>{unitName(line.unit)}</td>
-          <td class="number">
+          <td className="number">
             <FormattedValue figure={formatCount(line.quantity)} />
           </td>
-          <td class="number">{line.rate_usd === null ? <NoPrice line={line} /> : rateOf(line)}</td>
-          <td class="number amount">
+          <td className="number">{line.rate_usd === null ? <NoPrice line={line} /> : rateOf(line)}</td>
+          <td className="number amount">
             {line.amount_usd === null ? (
               <NoPrice line={line} />
             ) : (
@@ -116,7 +116,7 @@ function Part({ of, lines, zone, billed }: PartProps) {
             )}
           </td>
           {billed && (
-            <td class="number">
+            <td className="number">
               <Billed line={line} />
             </td>
           )}
@@ -136,7 +136,9 @@ function Billed({ line }: { readonly line: Line }) {
   return (
     <>
       <FormattedValue figure={formatUsd(billed_usd)} />
-      <small class="below">{factor === null ? "list price" : `× ${plainNumber(factor.factor).text}`}</small>
+      <small className="below">
+        {factor === null ? "list price" : `× ${plainNumber(factor.factor).text}`}
+      </small>
     </>
   );
 }
@@ -146,12 +148,12 @@ function NoPrice({ line }: { readonly line: Line }) {
 }
 
 function Price({ line: { price }, zone }: { readonly line: Line; readonly zone: string }) {
-  if (price === null) return <span class="dim">none</span>;
+  if (price === null) return <span className="dim">none</span>;
   const { source, id, effective_date } = price;
   return (
     <>
       <bdi>{source === "project" ? "set in this project" : `${oneLine(source, 40)}: ${oneLine(id, 60)}`}</bdi>
-      {effective_date !== null && <small class="below">since {fullInstant(effective_date, zone)}</small>}
+      {effective_date !== null && <small className="below">since {fullInstant(effective_date, zone)}</small>}
     </>
   );
 }
@@ -168,11 +170,11 @@ function Sum({ name, lines, billed }: SumProps) {
       <th scope="row" colSpan={4}>
         {name}
       </th>
-      <td class="number">
+      <td className="number">
         <Dollars total={sumOfLines(lines, "amount_usd")} />
       </td>
       {billed && (
-        <td class="number">
+        <td className="number">
           <Dollars total={sumOfLines(lines, "billed_usd")} />
         </td>
       )}

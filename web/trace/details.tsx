@@ -71,21 +71,21 @@ export function Details({ project, traceId, zone, treeCall, used, tab, onTab, cl
     asked !== undefined && Object.hasOwn(tabs, asked) ? (asked as Tab) : isSaid ? "conversation" : "data";
   return (
     <section
-      class="details"
+      className="details"
       aria-label={`Call ${name}`}
       aria-busy={load.busy}
       onKeyDown={(event) => event.key === "Escape" && close()}
     >
-      <div class="bar">
+      <div className="bar">
         <h2>
           <bdi>{oneLine(name, 80)}</bdi>
         </h2>
         <Tabs tabs={tabs} shown={shown} onTab={onTab} />
-        <button class="quiet" aria-label="Close the details" onClick={close}>
+        <button className="quiet" aria-label="Close the details" onClick={close}>
           ✕
         </button>
       </div>
-      <div class="content" role="tabpanel" id="panel" aria-labelledby={`tab-${shown}`} tabIndex={0}>
+      <div className="content" role="tabpanel" id="panel" aria-labelledby={`tab-${shown}`} tabIndex={0}>
         <LoadState load={load} />
         <Failure treeCall={treeCall} call={call} />
         {shown === "conversation" && <Conversation key={key} messages={messages} />}

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ReactNode } from "react";
 import type { Call } from "../api/routes.ts";
 import { formatDuration, formatCount } from "../format/figure.ts";
 import { fullInstant } from "../format/instants.ts";
@@ -18,8 +18,8 @@ interface FailureProps {
 export function Failure({ call, treeCall: { exception } }: FailureProps) {
   if (exception === null) return null;
   return (
-    <div class="exception">
-      <strong class="failed">✕ failed</strong>
+    <div className="exception">
+      <strong className="failed">✕ failed</strong>
       <pre dir="auto" tabIndex={0} aria-label="exception">
         {visible((call?.exception ?? exception).slice(0, 20_000))}
       </pre>
@@ -36,7 +36,7 @@ interface FactsProps extends FailureProps {
 export function Facts({ call, treeCall, zone, own }: FactsProps) {
   const { id, startMs, endMs } = treeCall;
   return (
-    <div class="facts">
+    <div className="facts">
       <dl>
         {own !== undefined && (
           <Fact name="Own usage">
@@ -72,7 +72,7 @@ function Text({ name, text }: { readonly name: string; readonly text: string | n
   );
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div>
       <dt>{name}</dt>

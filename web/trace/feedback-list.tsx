@@ -10,7 +10,7 @@ interface FeedbackListProps {
 
 /** The feedback on one call. */
 export function FeedbackList({ feedback, truncated, zone }: FeedbackListProps) {
-  if (feedback.length === 0) return <p class="dim">This call has no feedback.</p>;
+  if (feedback.length === 0) return <p className="dim">This call has no feedback.</p>;
   return (
     <>
       <table>

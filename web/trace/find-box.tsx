@@ -1,5 +1,4 @@
-import type { RefObject } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, type RefObject } from "react";
 import type { CallTree } from "./tree/call-tree.ts";
 import { matchesIn } from "./tree/find.ts";
 import { NOT_FOUND } from "./tree/text-index.ts";
@@ -19,14 +18,14 @@ interface FindBoxProps {
 export function FindBox({ input, tree, from, find, onFind, reveal }: FindBoxProps) {
   const matches = useMemo(() => matchesIn(tree, find), [tree, find]);
   return (
-    <label class="find">
-      <span class="unseen">Find a call by name or id</span>
+    <label className="find">
+      <span className="unseen">Find a call by name or id</span>
       <input
         ref={input}
         type="search"
         placeholder="find  /"
         value={find}
-        onInput={(event) => onFind(event.currentTarget.value)}
+        onChange={(event) => onFind(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape") document.querySelector<HTMLElement>(".rows.tree")?.focus();
           if (event.key !== "Enter") return;
@@ -34,7 +33,7 @@ export function FindBox({ input, tree, from, find, onFind, reveal }: FindBoxProp
           if (next !== NOT_FOUND) reveal(next);
         }}
       />
-      <span class="dim" aria-live="polite">
+      <span className="dim" aria-live="polite">
         {find !== "" && (matches.count === 0 ? "none" : matches.count)}
       </span>
     </label>

@@ -1,10 +1,9 @@
-import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useRef, useState, type CSSProperties, type ReactNode } from "react";
 
 interface SplitProps {
   /** There are two sides. */
   readonly isOpen: boolean;
-  readonly children: ComponentChildren;
+  readonly children: ReactNode;
 }
 
 const NAME = "sumtree-divider";
@@ -21,11 +20,11 @@ export function Split({ isOpen, children }: SplitProps) {
     localStorage.setItem(NAME, String(bounded));
   };
   return (
-    <div ref={frame} class="split" style={{ "--share": `${share * 100}%` }}>
+    <div ref={frame} className="split" style={{ "--share": `${share * 100}%` } as CSSProperties}>
       {children}
       {isOpen && (
         <div
-          class="divider"
+          className="divider"
           role="separator"
           aria-orientation="vertical"
           aria-label="Width of the tree"

@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useMemo } from "react";
 import { countOf, extentOf, type CallTree } from "./tree/call-tree.ts";
 import { openedBy, type ExpandedState, type Opened } from "./tree/expanded-state.ts";
 import { treeUsageOf, type TreeUsage } from "./tree/tree-usage.ts";

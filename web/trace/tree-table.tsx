@@ -1,8 +1,8 @@
-import { useMemo } from "preact/hooks";
+import { useMemo } from "react";
 import { formatDuration } from "../format/figure.ts";
 import type { Total } from "../format/usage.ts";
 import { Dollars, Live, Tokens } from "../components/figure.tsx";
-import { RowList, ROW_PX } from "../components/row-list.tsx";
+import { RowList, ROW_PX, type KeyPress } from "../components/row-list.tsx";
 import { UsageOrPlaceholder } from "../components/used-or.tsx";
 import type { Axis, Bar } from "./bars.ts";
 import type { TreeUsage } from "./tree/tree-usage.ts";
@@ -21,7 +21,7 @@ interface TreeTableProps {
   readonly onActive: (index: number) => void;
   readonly onOpen: (index: number) => void;
   readonly onFold: (key: string) => void;
-  readonly onKey: (event: KeyboardEvent) => boolean;
+  readonly onKey: (event: KeyPress) => boolean;
 }
 
 export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTableProps) {
@@ -41,7 +41,7 @@ export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTabl
       id="call"
       role="treegrid"
       label="Calls of the trace"
-      class="tree"
+      className="tree"
       count={rows.lines.length}
       keys={keys}
       header={<Head axis={axis} />}
@@ -69,21 +69,21 @@ function Head({ axis }: { readonly axis: Axis }) {
   return (
     <>
       <span role="columnheader">call</span>
-      <span role="columnheader" class="number own" title="What the call itself adds to the trace">
+      <span role="columnheader" className="number own" title="What the call itself adds to the trace">
         own tok
       </span>
-      <span role="columnheader" class="number tokens" title="With everything below; each completion once">
+      <span role="columnheader" className="number tokens" title="With everything below; each completion once">
         total
       </span>
-      <span role="columnheader" class="number own" title="What the call itself adds to the trace">
+      <span role="columnheader" className="number own" title="What the call itself adds to the trace">
         own $
       </span>
-      <span role="columnheader" class="number" title="With everything below; each completion once">
+      <span role="columnheader" className="number" title="With everything below; each completion once">
         total $
       </span>
-      <span role="columnheader" class="bars" aria-label="when">
+      <span role="columnheader" className="bars" aria-label="when">
         {marks.map((mark, at) => (
-          <span key={at} class={`mark at-${at}`}>
+          <span key={at} className={`mark at-${at}`}>
             {mark}
           </span>
         ))}
@@ -108,14 +108,14 @@ function Cells({ row, treeUsage, isAdding, unfinished, axis, onFold }: CellsProp
     <>
       <span
         role="gridcell"
-        class="name"
+        className="name"
         style={{ paddingLeft: `min(${6 + Math.min(row.depth, 24) * 16}px, 60%)` }}
       >
         <Guides depth={row.depth} />
         <Fold row={row} onFold={onFold} />
         <Name row={row} unfinished={unfinished} />
       </span>
-      <span role="gridcell" class="number own own-tokens">
+      <span role="gridcell" className="number own own-tokens">
         {row.kind === "call" && (
           <UsageOrPlaceholder
             {...{ isAdding }}
@@ -124,19 +124,19 @@ function Cells({ row, treeUsage, isAdding, unfinished, axis, onFold }: CellsProp
           />
         )}
       </span>
-      <span role="gridcell" class="number tokens">
+      <span role="gridcell" className="number tokens">
         <UsageOrPlaceholder {...{ total, isAdding }} show={({ tokens }) => <Tokens count={tokens} />} />
       </span>
-      <span role="gridcell" class="number own own-usd">
+      <span role="gridcell" className="number own own-usd">
         {row.kind === "call" && (
           <UsageOrPlaceholder {...{ isAdding }} total={own} show={(own) => <Dollars total={own} />} />
         )}
       </span>
-      <span role="gridcell" class="number cost">
+      <span role="gridcell" className="number cost">
         <UsageOrPlaceholder {...{ total, isAdding }} show={(total) => <Dollars total={total} />} />
       </span>
-      <span role="gridcell" class="bars">
-        <span class="unseen">{timesOf(row, axis)}</span>
+      <span role="gridcell" className="bars">
+        <span className="unseen">{timesOf(row, axis)}</span>
       </span>
     </>
   );
@@ -148,14 +148,14 @@ function totalOfRow(row: Row, treeUsage: TreeUsage): Total {
 
 /** A line for each ancestor. */
 function Guides({ depth }: { readonly depth: number }) {
-  return <i class="guides" style={{ width: `${Math.min(depth, 24) * 16}px` }} />;
+  return <i className="guides" style={{ width: `${Math.min(depth, 24) * 16}px` }} />;
 }
 
 function Fold({ row, onFold }: { readonly row: Row; readonly onFold: (key: string) => void }) {
-  if (row.open === undefined) return <span class="fold" />;
+  if (row.open === undefined) return <span className="fold" />;
   return (
     <button
-      class="fold"
+      className="fold"
       tabIndex={-1}
       aria-label={row.open ? "Fold" : "Unfold"}
       onClick={() => onFold(row.key)}
@@ -170,9 +170,9 @@ function Name({ row, unfinished }: { readonly row: Row; readonly unfinished: Tra
     const { name, members, failed } = row.group;
     return (
       <>
-        <bdi class="text">{name}</bdi>
-        <span class="times">×{members.length}</span>
-        {failed > 0 && <span class="failed">{failed} failed</span>}
+        <bdi className="text">{name}</bdi>
+        <span className="times">×{members.length}</span>
+        {failed > 0 && <span className="failed">{failed} failed</span>}
       </>
     );
   }
@@ -181,17 +181,17 @@ function Name({ row, unfinished }: { readonly row: Row; readonly unfinished: Tra
   return (
     <>
       {call.exception !== null && (
-        <span class="failed" title={call.exception}>
+        <span className="failed" title={call.exception}>
           <span aria-hidden="true">✕</span>
-          <span class="unseen">failed: </span>
+          <span className="unseen">failed: </span>
         </span>
       )}
-      <bdi class="text" title={call.name} data-call={call.id}>
+      <bdi className="text" title={call.name} data-call={call.id}>
         {call.name}
       </bdi>
       {unfinished.has(call.position) && <Live />}
-      {row.open === false && <span class="times">{call.calls - 1} below</span>}
-      {row.open === false && below > 0 && <span class="failed">{below} failed</span>}
+      {row.open === false && <span className="times">{call.calls - 1} below</span>}
+      {row.open === false && below > 0 && <span className="failed">{below} failed</span>}
     </>
   );
 }

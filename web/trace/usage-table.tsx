@@ -19,20 +19,20 @@ const COLUMNS = [
 /** Usage by model, each count with its cost below it. */
 export function UsageTable({ caption, usage }: { readonly caption: string; readonly usage: UsageByLlm }) {
   const llms = Object.entries(usage);
-  if (llms.length === 0) return <p class="dim">Neither this call nor any below it used a model.</p>;
+  if (llms.length === 0) return <p className="dim">Neither this call nor any below it used a model.</p>;
   return (
-    <div class="wide" tabIndex={0} role="region" aria-label={caption}>
-      <table class="usage-table">
+    <div className="wide" tabIndex={0} role="region" aria-label={caption}>
+      <table className="usage-table">
         <caption>{caption}</caption>
         <thead>
           <tr>
             <th scope="col">model</th>
             {COLUMNS.map(({ name }) => (
-              <th key={name} scope="col" class="number">
+              <th key={name} scope="col" className="number">
                 {name}
               </th>
             ))}
-            <th scope="col" class="number">
+            <th scope="col" className="number">
               cost
             </th>
           </tr>
@@ -44,12 +44,12 @@ export function UsageTable({ caption, usage }: { readonly caption: string; reado
                 <bdi>{oneLine(llm, 80)}</bdi>
               </th>
               {COLUMNS.map(({ name, count, cost }) => (
-                <td key={name} class="number">
+                <td key={name} className="number">
                   <FormattedValue figure={formatCount(one[count])} dim={one[count] === 0} />
                   {cost !== undefined && one[count] !== 0 && <Cost llm={llm} usd={one[cost]} />}
                 </td>
               ))}
-              <td class="number">
+              <td className="number">
                 <CostOf llm={llm} usage={one} />
               </td>
             </tr>
@@ -60,10 +60,10 @@ export function UsageTable({ caption, usage }: { readonly caption: string; reado
             <tr>
               <th scope="row">all</th>
               <td colSpan={COLUMNS.length - 1} />
-              <td class="number">
+              <td className="number">
                 <FormattedValue figure={formatCount(totalOf(usage).tokens)} />
               </td>
-              <td class="number">
+              <td className="number">
                 <Dollars total={totalOf(usage)} />
               </td>
             </tr>
@@ -76,7 +76,7 @@ export function UsageTable({ caption, usage }: { readonly caption: string; reado
 
 function Cost({ llm, usd }: { readonly llm: string; readonly usd: number | null }) {
   return (
-    <small class="below">
+    <small className="below">
       {usd === null ? (
         <Unknown why={`no price is known for ${oneLine(llm, 60)}`} />
       ) : (

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "react";
 import { indexOfKey, keyAt } from "./tree/rows.ts";
 import { positionOfRow } from "./tree/walk.ts";
 import type { TraceState } from "./trace-state.ts";

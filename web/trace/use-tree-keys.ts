@@ -1,4 +1,5 @@
-import type { RefObject } from "preact";
+import type { RefObject } from "react";
+import type { KeyPress } from "../components/row-list.tsx";
 import { keyAt, rowAt } from "./tree/rows.ts";
 import { costliestDescendant, positionOfRow, rowAbove, rowBelow } from "./tree/walk.ts";
 import type { TraceState } from "./trace-state.ts";
@@ -15,7 +16,7 @@ interface TreeKeys {
 }
 
 /** Right and left fold, `/` finds, `e` goes to the next error, `$` to the call that made the bill, Escape closes the details. */
-export function useTreeKeys(keys: TreeKeys): (event: KeyboardEvent) => boolean {
+export function useTreeKeys(keys: TreeKeys): (event: KeyPress) => boolean {
   const { state, active, choose, fold, reveal, nextFailed, close, find } = keys;
   const { tree, rows, opened, treeUsage } = state;
   const row = rowAt(tree, rows, opened, active);

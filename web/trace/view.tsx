@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { useQuery } from "../api/use-query.ts";
 import { asCurl } from "../api/client.ts";
 import { formatTime } from "../format/instants.ts";
@@ -53,8 +53,8 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
     [address, go],
   );
   return (
-    <main class="trace-view" aria-busy={load.busy}>
-      <h1 class="unseen">Trace</h1>
+    <main className="trace-view" aria-busy={load.busy}>
+      <h1 className="unseen">Trace</h1>
       <LoadState
         load={load}
         counting="calls read"
@@ -189,7 +189,7 @@ interface SummaryProps {
   readonly nextFailed: () => void;
   readonly state: TraceState;
   readonly zone: string;
-  readonly children: preact.ComponentChildren;
+  readonly children: ReactNode;
 }
 
 function Summary({ state, zone, isAdding, nextFailed, children }: SummaryProps) {
@@ -199,12 +199,12 @@ function Summary({ state, zone, isAdding, nextFailed, children }: SummaryProps) 
   const errors = roots.reduce((sum, root) => sum + tree.errors[root]!, 0);
   const startedAt = new Date(axis.fromMs).toISOString();
   return (
-    <div class="summary">
-      <p class="answer">
-        <span class="sum">
+    <div className="summary">
+      <p className="answer">
+        <span className="sum">
           <UsageOrPlaceholder total={total} isAdding={isAdding} show={(total) => <Dollars total={total} />} />
         </span>
-        <bdi class="what">{callAt(tree, 0).name}</bdi>
+        <bdi className="what">{callAt(tree, 0).name}</bdi>
         <span>
           <UsageOrPlaceholder
             total={total}
@@ -225,19 +225,21 @@ function Summary({ state, zone, isAdding, nextFailed, children }: SummaryProps) 
         </span>
         {roots.length > 1 && <span>{roots.length} roots</span>}
         {errors > 0 && (
-          <button class="failed" title="Go to the next one (e)" onClick={nextFailed}>
+          <button className="failed" title="Go to the next one (e)" onClick={nextFailed}>
             <span aria-hidden="true">✕ </span>
             <FormattedValue figure={formatCount(errors)} /> failed
           </button>
         )}
-        <span class="dim" title={startedAt}>
+        <span className="dim" title={startedAt}>
           {formatTime(startedAt, zone, { now: Date.now() })}
         </span>
         {total !== undefined && total.unpriced.length > 0 && (
-          <span class="unpriced">Unpriced: {total.unpriced.map((llm) => oneLine(llm, 60)).join(", ")}</span>
+          <span className="unpriced">
+            Unpriced: {total.unpriced.map((llm) => oneLine(llm, 60)).join(", ")}
+          </span>
         )}
       </p>
-      <div class="tools">{children}</div>
+      <div className="tools">{children}</div>
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { ROW_PX } from "../components/row-list.tsx";
 import { onTheme } from "../state/theme.ts";
 import { drawBars, type Axis, type Bar, type BarColors } from "./bars.ts";
@@ -24,7 +24,7 @@ export function Waterfall({ bars, axis, offsetPx }: WaterfallProps) {
     drawBars(context, placed, { widthPx, axis, colors });
   });
   return (
-    <div class="waterfall" aria-hidden="true">
+    <div className="waterfall" aria-hidden="true">
       <canvas
         ref={canvas}
         width={(column?.widthPx ?? 0) * devicePixelRatio}

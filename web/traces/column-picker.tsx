@@ -18,11 +18,11 @@ interface ColumnPickerProps {
 export function ColumnPicker({ layout, onLayout }: ColumnPickerProps) {
   return (
     <>
-      <button class="quiet" popovertarget="columns">
+      <button className="quiet" popoverTarget="columns">
         columns
       </button>
-      <fieldset id="columns" class="columns" popover="auto">
-        <legend class="unseen">Columns</legend>
+      <fieldset id="columns" className="columns" popover="auto">
+        <legend className="unseen">Columns</legend>
         {COLUMN_NAMES.map((column) => {
           const { label } = COLUMNS[column];
           const isShown = !layout.hidden.includes(column);

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ReactNode } from "react";
 import type { TraceRow } from "../api/routes.ts";
 import { plainNumber, formatPercent, formatCount } from "../format/figure.ts";
 import { formatTime, fullInstant, minuteOf } from "../format/instants.ts";
@@ -20,11 +20,11 @@ export function TraceCells({ row, zone, layout, whole, href }: TraceCellsProps) 
   const { root, failed, partial, total_cost, wasted_cost } = row;
   const part = total_cost === null || whole === null || whole === 0 ? undefined : total_cost / whole;
   const user = oneLine(root?.svc_user_id ?? "", 60);
-  const cell = (column: Column, children: ComponentChildren, title?: string) =>
+  const cell = (column: Column, children: ReactNode, title?: string) =>
     layout.hidden.includes(column) ? null : (
       <span
         role="gridcell"
-        class={`${LEFT.includes(column) ? "" : "number "}${column}`}
+        className={`${LEFT.includes(column) ? "" : "number "}${column}`}
         style={{ flexBasis: `${widthOf(layout, column)}px` }}
         title={title}
       >
@@ -50,7 +50,7 @@ export function TraceCells({ row, zone, layout, whole, href }: TraceCellsProps) 
       {cell("latency", row.latency_ms !== null ? <Duration ms={row.latency_ms} /> : root !== null && "…")}
       {cell(
         "errors",
-        <span class={failed > 0 ? "failed" : ""}>
+        <span className={failed > 0 ? "failed" : ""}>
           <FormattedValue figure={formatCount(failed)} dim={failed === 0} />
         </span>,
       )}
@@ -66,7 +66,7 @@ function Started({ at, zone }: { readonly at: string; readonly zone: string }) {
   return (
     <>
       {minute}
-      <span class="to-the-ms">{rest}</span>
+      <span className="to-the-ms">{rest}</span>
     </>
   );
 }
@@ -77,21 +77,21 @@ function Name({ row, href }: Pick<TraceCellsProps, "row" | "href">) {
   const { root, trace_id, failed, unfinished } = row;
   const exception = root?.exception ?? null;
   return (
-    <span role="gridcell" class="name">
+    <span role="gridcell" className="name">
       {failed > 0 && (
         <span
-          class={exception === null ? "failed below-it" : "failed"}
+          className={exception === null ? "failed below-it" : "failed"}
           title={oneLine(exception ?? "a call below it failed")}
         >
           <span aria-hidden="true">✕</span>
-          <span class="unseen">failed: </span>
+          <span className="unseen">failed: </span>
         </span>
       )}
       <a href={href} tabIndex={-1} title={oneLine(root?.op_name ?? "")}>
         <bdi>{root === null ? oneLine(trace_id) : shortName(root.op_name ?? "", root.display_name)}</bdi>
       </a>
       {unfinished > 0 && <Live />}
-      <bdi class="dim input">{root === null ? "no root" : oneLine(root.input_preview ?? "")}</bdi>
+      <bdi className="dim input">{root === null ? "no root" : oneLine(root.input_preview ?? "")}</bdi>
     </span>
   );
 }

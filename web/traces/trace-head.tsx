@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useRef } from "react";
 import { COLUMNS, widthOf, withWidth, type Column, type Layout } from "./columns.ts";
 import type { Sort } from "./traces-question.ts";
 
@@ -32,7 +32,7 @@ export function TraceHead({ layout, onLayout, sort, onSort }: TraceHeadProps) {
       <span
         key={column}
         role="columnheader"
-        class={`${NUMBERS.includes(column) ? "number " : ""}${column}`}
+        className={`${NUMBERS.includes(column) ? "number " : ""}${column}`}
         style={{ flexBasis: `${widthOf(layout, column)}px` }}
         aria-sort={isChosen ? (sort === "oldest" ? "ascending" : "descending") : undefined}
       >
@@ -40,7 +40,7 @@ export function TraceHead({ layout, onLayout, sort, onSort }: TraceHeadProps) {
           COLUMNS[column].label
         ) : (
           <button
-            class="sort"
+            className="sort"
             tabIndex={-1}
             onClick={() => onSort(by === "newest" && sort === "newest" ? "oldest" : by)}
           >
@@ -60,7 +60,7 @@ export function TraceHead({ layout, onLayout, sort, onSort }: TraceHeadProps) {
   return (
     <>
       {started === "started" && head(started)}
-      <span role="columnheader" class="name">
+      <span role="columnheader" className="name">
         trace
       </span>
       {(started === "started" || started === undefined ? others : [started, ...others]).map(head)}
@@ -79,7 +79,7 @@ function Grip({ px, grows, onPx }: GripProps) {
   const from = useRef<{ readonly x: number; readonly px: number } | undefined>(undefined);
   return (
     <span
-      class={`grip ${grows === 1 ? "right" : "left"}`}
+      className={`grip ${grows === 1 ? "right" : "left"}`}
       aria-hidden="true"
       onPointerDown={(event) => {
         from.current = { x: event.clientX, px };

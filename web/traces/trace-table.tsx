@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "react";
 import type { TraceRow } from "../api/routes.ts";
 import { RowList } from "../components/row-list.tsx";
 import { printAddress, type UrlState } from "../state/url-state.ts";
@@ -52,7 +52,7 @@ export function TraceTable(props: TraceTableProps) {
   return (
     <div
       ref={list}
-      class="list"
+      className="list"
       onScrollCapture={(event) => {
         const topPx = (event.target as HTMLElement).scrollTop;
         left = { ...latest.current, topPx };
@@ -66,7 +66,7 @@ export function TraceTable(props: TraceTableProps) {
         id="trace"
         role="grid"
         label="Traces"
-        class="traces"
+        className="traces"
         count={rows.length}
         rowCount={Math.max(total, rows.length)}
         active={active}

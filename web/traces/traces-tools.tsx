@@ -20,7 +20,7 @@ interface TracesToolsProps {
 export function TracesTools({ question, layout, onLayout, isLive, onLive, refresh }: TracesToolsProps) {
   const never = new AbortController().signal;
   return (
-    <div class="tools">
+    <div className="tools">
       {question.window.toMs === undefined && (
         <button
           aria-pressed={isLive}

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "react";
 import { postJson } from "../api/client.ts";
 import type { TraceList } from "../api/routes.ts";
 import type { QueryState } from "../api/use-query.ts";

@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useRef } from "react";
 import { postJson } from "../api/client.ts";
 import { lastAnswer, useQuery, type QueryState } from "../api/use-query.ts";
 import type { TraceList } from "../api/routes.ts";

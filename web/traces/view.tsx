@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "react";
 import type { TraceList } from "../api/routes.ts";
 import { counted, formatCount } from "../format/figure.ts";
 import { formatInterval } from "../format/instants.ts";
@@ -60,11 +60,11 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
   };
   const change = (more: Readonly<Record<string, string>>): void => go({ options: { ...options, ...more } });
   return (
-    <main class={`traces-view ${list.isOld ? "old" : ""}`} aria-busy={isReadable && list.busy}>
-      <h1 class="unseen">Traces</h1>
-      <div class="summary">
+    <main className={`traces-view ${list.isOld ? "old" : ""}`} aria-busy={isReadable && list.busy}>
+      <h1 className="unseen">Traces</h1>
+      <div className="summary">
         {loaded === undefined ? (
-          <p class="answer">&nbsp;</p>
+          <p className="answer">&nbsp;</p>
         ) : (
           <Summary {...{ window, zone }} total={loaded.total} isOld={list.isOld} />
         )}
@@ -77,7 +77,7 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
       <SearchBox text={text} of="traces" query={query} onText={(q) => change({ q })} />
       {isReadable && <LoadState load={list} />}
       {newer > 0 && (
-        <div class="newer" role="status">
+        <div className="newer" role="status">
           <button onClick={refresh}>{counted(newer, "new trace")} · Show</button>
         </div>
       )}
@@ -114,8 +114,8 @@ function Summary({ total, window, zone, isOld }: SummaryProps) {
   const { traces, calls, failed, unfinished, total_tokens, total_cost, partial, wasted_cost } = total;
   const cost = (usd: number | null) => <Cost total={{ total_cost: usd, partial }} />;
   return (
-    <p class={isOld ? "answer old" : "answer"}>
-      <span class="sum">{cost(total_cost)}</span>
+    <p className={isOld ? "answer old" : "answer"}>
+      <span className="sum">{cost(total_cost)}</span>
       <span>
         in <FormattedValue figure={formatCount(traces)} /> {traces === 1 ? "trace" : "traces"}
       </span>
@@ -127,18 +127,18 @@ function Summary({ total, window, zone, isOld }: SummaryProps) {
       </span>
       {failed > 0 && (
         <>
-          <span class="failed" title="Calls with an exception">
+          <span className="failed" title="Calls with an exception">
             ✕ {formatCount(failed).text} failed
           </span>
           <span title="What failed calls and the calls below them used">{cost(wasted_cost)} wasted</span>
         </>
       )}
       {unfinished > 0 && (
-        <span class="live" title="Calls that have not ended">
+        <span className="live" title="Calls that have not ended">
           ● {formatCount(unfinished).text} unfinished
         </span>
       )}
-      <span class="dim">
+      <span className="dim">
         {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
       </span>
     </p>

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { oneLine } from "../format/plain-text.ts";
 import { GROUPS, MAX_GROUPS, nameOfGroup } from "./groups.ts";
 
@@ -20,10 +20,10 @@ export function GroupPicker({ groups, onGroups }: GroupPickerProps) {
     <>
       <span>by</span>
       {groups.map((group) => (
-        <span key={group} class="chip">
+        <span key={group} className="chip">
           <bdi>{oneLine(nameOfGroup(group), 40)}</bdi>
           <button
-            class="quiet"
+            className="quiet"
             aria-label={`Do not group by ${oneLine(nameOfGroup(group), 40)}`}
             onClick={() => onGroups(groups.filter((one) => one !== group))}
           >
@@ -61,7 +61,7 @@ export function GroupPicker({ groups, onGroups }: GroupPickerProps) {
 function FieldForm({ onField }: { readonly onField: (field: string) => void }) {
   return (
     <form
-      class="tools"
+      className="tools"
       onSubmit={(event) => {
         event.preventDefault();
         const field = new FormData(event.currentTarget).get("field");

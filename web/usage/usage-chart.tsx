@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "react";
 import type { UsageStats } from "../api/routes.ts";
 import { axisDollars, formatUsd, formatPercent, formatCount } from "../format/figure.ts";
 import { bucketName } from "../format/instants.ts";
@@ -44,7 +44,7 @@ export function UsageChart(props: UsageChartProps) {
     lengthOf(at) !== stats.granularity * 1000;
   const format = (value: number): string => (measure === "cost" ? formatUsd(value) : formatCount(value)).text;
   return (
-    <div class="charted">
+    <div className="charted">
       <Chart
         label={`${MEASURES[measure].label} over time; the tables below have the numbers`}
         {...{ times, endMs, series, zone, hovered, isUnusual, format }}
@@ -96,12 +96,12 @@ function Tooltip({ at, name, isUnfinished, bucket, layers, format }: TooltipProp
     value === null ? "—" : `${isPartial ? "≥ " : ""}${format(value)}`;
   return (
     <div
-      class={`tooltip ${at.xPx > 480 ? "left" : ""}`}
+      className={`tooltip ${at.xPx > 480 ? "left" : ""}`}
       role="status"
       style={{ left: `${at.xPx}px`, top: `${Math.min(at.yPx, 120)}px` }}
     >
       <strong>{name}</strong>
-      {isUnfinished && <span class="dim"> not over, or not whole</span>}
+      {isUnfinished && <span className="dim"> not over, or not whole</span>}
       <table>
         <tbody>
           {shown.toReversed().map(({ label, color, values, isPartial }) => {
@@ -109,11 +109,11 @@ function Tooltip({ at, name, isUnfinished, bucket, layers, format }: TooltipProp
             return (
               <tr key={label}>
                 <th scope="row">
-                  <i class="swatch" style={{ background: `var(${color})` }} />
+                  <i className="swatch" style={{ background: `var(${color})` }} />
                   <bdi>{oneLine(label, 40)}</bdi>
                 </th>
-                <td class="number">{text(value, isPartial[bucket])}</td>
-                <td class="number dim">
+                <td className="number">{text(value, isPartial[bucket])}</td>
+                <td className="number dim">
                   {value !== null && total !== null && total > 0 && formatPercent(value / total).text}
                 </td>
               </tr>
@@ -123,7 +123,7 @@ function Tooltip({ at, name, isUnfinished, bucket, layers, format }: TooltipProp
         <tfoot>
           <tr>
             <th scope="row">all</th>
-            <td class="number">{shown.length === 0 ? format(0) : text(total, isTotalPartial)}</td>
+            <td className="number">{shown.length === 0 ? format(0) : text(total, isTotalPartial)}</td>
             <td />
           </tr>
         </tfoot>

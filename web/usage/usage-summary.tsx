@@ -19,8 +19,8 @@ export function UsageSummary({ loaded, window, before, zone, measure }: UsageSum
   const { stats } = loaded;
   const { total } = stats;
   return (
-    <p class="answer">
-      <span class="sum">
+    <p className="answer">
+      <span className="sum">
         <Value total={total} measure={measure} />
       </span>
       {measure === "errors" && <span>failures</span>}
@@ -41,13 +41,13 @@ export function UsageSummary({ loaded, window, before, zone, measure }: UsageSum
         </span>
       )}
       {measure !== "errors" && total.errors > 0 && (
-        <span class="failed">✕ {formatCount(total.errors).text} failed</span>
+        <span className="failed">✕ {formatCount(total.errors).text} failed</span>
       )}
-      <span class="dim">
+      <span className="dim">
         {formatInterval(window.fromMs, window.toMs ?? Date.parse(stats.end), zone)}, {zone}
       </span>
       {loaded.before !== undefined && before?.toMs !== undefined && (
-        <span class="dim" title={`${formatInterval(before.fromMs, before.toMs, zone)}, ${zone}`}>
+        <span className="dim" title={`${formatInterval(before.fromMs, before.toMs, zone)}, ${zone}`}>
           Previous period: <Value total={loaded.before.total} measure={measure} />{" "}
           <Change before={loaded.before.total} now={total} measure={measure} />
         </span>
@@ -70,7 +70,7 @@ export function LeftOut({ unpriced }: { readonly unpriced: NonNullable<UsageStat
     return `${oneLine(llm, 60)}${tier} (${used})`;
   });
   return (
-    <span class="unpriced">
+    <span className="unpriced">
       Unpriced: {named.join(", ")}
       {unpriced.length > 3 && ` and ${counted(unpriced.length - 3, "more model", "more models")}`}
     </span>

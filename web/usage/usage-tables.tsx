@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
 import { counted, formatPercent, formatCount } from "../format/figure.ts";
 import { bucketName } from "../format/instants.ts";
@@ -38,13 +38,13 @@ function Head({ first, sort, onSort, hasChange = false }: HeadProps) {
           <th
             key={name}
             scope="col"
-            class={`number ${member}`}
+            className={`number ${member}`}
             aria-sort={sort === undefined ? undefined : sort === member ? "descending" : "none"}
           >
             {onSort === undefined ? (
               name
             ) : (
-              <button class="sort" onClick={() => onSort(member)}>
+              <button className="sort" onClick={() => onSort(member)}>
                 {name}
                 {sort === member && <span aria-hidden="true"> ↓</span>}
               </button>
@@ -52,7 +52,7 @@ function Head({ first, sort, onSort, hasChange = false }: HeadProps) {
           </th>
         ))}
         {hasChange && (
-          <th scope="col" class="number change">
+          <th scope="col" className="number change">
             change
           </th>
         )}
@@ -68,13 +68,13 @@ function Cells({ total, href }: { readonly total: UsageTotal; readonly href?: st
         if (member === "total_cost") {
           const cost = <Cost total={total} />;
           return (
-            <td key={name} class="number cost">
+            <td key={name} className="number cost">
               {href === undefined ? cost : <a href={href}>{cost}</a>}
             </td>
           );
         }
         return (
-          <td key={name} class={`number ${member}`}>
+          <td key={name} className={`number ${member}`}>
             <FormattedValue figure={formatCount(total[member])} dim={total[member] === 0} />
           </td>
         );
@@ -108,8 +108,8 @@ export function GroupTable({ loaded, groups: asked, measure, hrefOf }: GroupTabl
   const isComplete = before !== undefined && before.other === null;
   const sorted = groups.toSorted((a, b) => (b.total[sort] ?? -1) - (a.total[sort] ?? -1));
   return (
-    <div class="wide" tabIndex={0} role="region" aria-label={`By ${name}`}>
-      <table class="groups">
+    <div className="wide" tabIndex={0} role="region" aria-label={`By ${name}`}>
+      <table className="groups">
         <Head first={name} sort={sort} onSort={setSort} hasChange={before !== undefined} />
         <tbody>
           {sorted.map(({ key, total }) => {
@@ -120,13 +120,13 @@ export function GroupTable({ loaded, groups: asked, measure, hrefOf }: GroupTabl
             return (
               <tr key={JSON.stringify(key)}>
                 <th scope="row">
-                  <i class="swatch" style={{ background: `var(${colors.get(label) ?? OTHER})` }} />{" "}
+                  <i className="swatch" style={{ background: `var(${colors.get(label) ?? OTHER})` }} />{" "}
                   {within === undefined ? text : <a href={within}>{text}</a>}{" "}
-                  <span class="dim">{shareOf(total[member], whole)}</span>
+                  <span className="dim">{shareOf(total[member], whole)}</span>
                 </th>
                 <Cells total={total} href={traces} />
                 {before !== undefined && (
-                  <td class="number change">
+                  <td className="number change">
                     {(then !== undefined || isComplete) && (
                       <Change before={then} now={total} measure={measure} />
                     )}
@@ -138,7 +138,8 @@ export function GroupTable({ loaded, groups: asked, measure, hrefOf }: GroupTabl
           {other !== null && (
             <tr>
               <th scope="row">
-                <i class="swatch" style={{ background: `var(${OTHER})` }} /> {counted(other.groups, "other")}
+                <i className="swatch" style={{ background: `var(${OTHER})` }} />{" "}
+                {counted(other.groups, "other")}
               </th>
               <Cells total={other.total} />
               {before !== undefined && <td />}
@@ -150,7 +151,7 @@ export function GroupTable({ loaded, groups: asked, measure, hrefOf }: GroupTabl
             <th scope="row">all</th>
             <Cells total={total} />
             {before !== undefined && (
-              <td class="number change">
+              <td className="number change">
                 <Change before={before.total} now={total} measure={measure} />
               </td>
             )}
@@ -179,14 +180,18 @@ export function BucketTable({ stats, zone, hovered, onHover, hrefOf }: BucketTab
   const { buckets, granularity } = stats;
   const times = buckets.map(({ timestamp }) => Date.parse(timestamp));
   return (
-    <div class="wide" tabIndex={0} role="region" aria-label="Over time">
-      <table class="buckets" onMouseLeave={() => onHover(undefined)}>
+    <div className="wide" tabIndex={0} role="region" aria-label="Over time">
+      <table className="buckets" onMouseLeave={() => onHover(undefined)}>
         <Head first="from" />
         <tbody>
           {buckets.map(({ timestamp, total }, at) => {
             const { within, traces } = hrefOf(at);
             return (
-              <tr key={timestamp} class={at === hovered ? "hovered" : ""} onMouseEnter={() => onHover(at)}>
+              <tr
+                key={timestamp}
+                className={at === hovered ? "hovered" : ""}
+                onMouseEnter={() => onHover(at)}
+              >
                 <th scope="row">
                   <a href={within}>{bucketName(times[at] ?? 0, times[at + 1], { zone, granularity })}</a>
                 </th>

@@ -23,7 +23,7 @@ const labels = (all: Readonly<Record<string, { readonly label: string }>>) =>
 /** Group, measure, interval, chart, and ways to export. */
 export function UsageTools({ question, asLines, stats, refresh, change }: UsageToolsProps) {
   return (
-    <div class="tools">
+    <div className="tools">
       <GroupPicker groups={question.groups} onGroups={(groups) => change({ group: printGroups(groups) })} />
       <Segments
         label="Show"
@@ -32,7 +32,7 @@ export function UsageTools({ question, asLines, stats, refresh, change }: UsageT
         onChoose={(measure) => change({ measure })}
       />
       <label>
-        <span class="unseen">Interval</span>
+        <span className="unseen">Interval</span>
         <select
           value={question.interval}
           title="Interval"

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "react";
 import { useQuery } from "../api/use-query.ts";
 import { LoadState, Notice } from "../components/notice.tsx";
 import { SearchBox } from "../components/search-box.tsx";
@@ -46,11 +46,11 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
   const value = isReadable ? load.value : undefined;
   const stats = value?.stats;
   return (
-    <main class={`usage-view ${load.isOld ? "old" : ""}`} aria-busy={load.busy}>
-      <h1 class="unseen">Usage</h1>
-      <div class="summary">
+    <main className={`usage-view ${load.isOld ? "old" : ""}`} aria-busy={load.busy}>
+      <h1 className="unseen">Usage</h1>
+      <div className="summary">
         {value === undefined ? (
-          <p class="answer">&nbsp;</p>
+          <p className="answer">&nbsp;</p>
         ) : (
           <UsageSummary loaded={value} {...{ window, before, zone, measure }} />
         )}
@@ -106,7 +106,7 @@ function Shown({ loaded, address, text, zone, groups, measure, asLines, change }
   const hrefTo = (view: "usage" | "traces", more: UrlState["options"]): string =>
     printAddress({ ...address, view, options: { ...address.options, ...more } });
   return (
-    <div class="usage">
+    <div className="usage">
       <UsageChart
         key={stats.granularity}
         stats={stats}

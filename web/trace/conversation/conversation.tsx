@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "react";
 import type { Call } from "../../api/routes.ts";
 import { oneLine, visible } from "../../format/plain-text.ts";
 import { JsonTree } from "../../components/json-tree.tsx";
@@ -22,14 +22,14 @@ export function Conversation({ messages }: { readonly messages: readonly Message
   );
   const hidden = isWhole ? 0 : Math.max(0, shown.length - FIRST);
   return (
-    <ol class="conversation">
+    <ol className="conversation">
       {hidden > 0 && (
         <li>
           <button onClick={() => setWhole(true)}>Show the {hidden} messages before these</button>
         </li>
       )}
       {shown.slice(hidden).map(({ role, parts }, at) => (
-        <li key={hidden + at} class={`message ${KNOWN.includes(role) ? role : "other"}`}>
+        <li key={hidden + at} className={`message ${KNOWN.includes(role) ? role : "other"}`}>
           <h3>{oneLine(role, 40)}</h3>
           {parts.map((part, index) => (
             <OnePart key={index} part={part} results={results} />
@@ -72,7 +72,7 @@ function OnePart({ part, results }: { readonly part: Part; readonly results: Res
   if (part.kind === "image") return <Picture type={part.type} base64={part.base64} />;
   if (part.kind === "elsewhere") {
     return (
-      <p class="dim">
+      <p className="dim">
         An image that lies elsewhere, which is not loaded: <code>{oneLine(part.url, 200)}</code>
       </p>
     );
@@ -88,7 +88,7 @@ function OnePart({ part, results }: { readonly part: Part; readonly results: Res
   if (part.kind === "call") {
     const { id, name, args } = part;
     return (
-      <div class="tool-call">
+      <div className="tool-call">
         <strong>
           <span aria-hidden="true">⚙ </span>
           <bdi>{oneLine(name, 80)}</bdi>
@@ -133,7 +133,7 @@ function Picture({ type, base64 }: { readonly type: string; readonly base64: str
   }, [type, base64, isKnown]);
   if (url === undefined)
     return (
-      <p class="dim">
+      <p className="dim">
         {oneLine(type === "" ? "data" : type, 60)}, {Math.round((base64.length * 3) / 4000)} kB
       </p>
     );
