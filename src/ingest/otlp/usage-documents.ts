@@ -1,3 +1,4 @@
+import { statedUnitsOf, ticksOf } from "../../usage/stated-cost.ts";
 import { toCount } from "../../usage/to-count.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { readEntry } from "../../usage/read-entry.ts";
@@ -8,7 +9,7 @@ import type { TOKENS } from "./attribute-rows.ts";
 import type { Attributes } from "./attributes.ts";
 import { documentIn } from "./document-in.ts";
 
-/** Counts, named as in a call's `summary.usage`. */
+/** Counts, named as in a call's `summary.usage`, and the units of a stated cost. */
 export type Counts = { readonly [Count in keyof typeof TOKENS]?: number } & UnitCounts;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -18,6 +19,10 @@ const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document
   { attribute: "gen_ai.usage.input_token_details", read: langSmithInput },
   { attribute: "gen_ai.usage.output_token_details", read: langSmithOutput },
   { attribute: "langfuse.observation.usage_details", read: langfuseUsage },
+  {
+    attribute: "langfuse.observation.cost_details",
+    read: ({ total }) => ({ ...statedUnitsOf(ticksOf(total)) }),
+  },
   { attribute: "mlflow.chat.tokenUsage", read: mlflowUsage },
   { attribute: "langwatch.metrics", read: langWatchMetrics },
   { attribute: "ai.response.providerMetadata", read: providerMetadata },
@@ -139,7 +144,10 @@ function langWatchMetrics(metrics: Json): Counts {
   });
 }
 
-/** Reads provider metadata from the AI SDK: versions 4 and 5 report cached tokens only there. */
+/**
+ * Reads provider metadata from the AI SDK: costs, of Vercel's gateway as text and of xAI in ticks, and cached tokens, which
+ * versions 4 and 5 report only there.
+ */
 function providerMetadata(byProvider: Json): Counts {
   const found = Object.values(byProvider)
     .filter(isJsonObject)
@@ -158,7 +166,9 @@ function providerMetadata(byProvider: Json): Counts {
           usage["cacheWriteTokens"] ??
           metadata["cacheCreationInputTokens"],
       });
-      return { ...found, ...readUnits(native) };
+      const { cost: text, costInUsdTicks: ticks } = metadata;
+      const cost = typeof text === "string" && text !== "" ? Number(text) : undefined;
+      return { ...found, ...readUnits({ cost, cost_in_usd_ticks: ticks, ...native }) };
     });
   return Object.assign({}, ...found) as Counts;
 }
