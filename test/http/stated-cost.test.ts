@@ -129,6 +129,18 @@ const call = (id: string, usage: object, more: object = {}) => ({
   summary: { usage },
   ...more,
 });
+it("never counts a report of a cost alone instead of the tokens of the same completion", async () => {
+  const project = "acme/cost-alone";
+  const of = { trace_id: "t", output: { id: COMPLETION, model: MODEL, choices: [] } };
+  const batch = [
+    call("a", { [MODEL]: { requests: 1, ...counts, cost: 0.01 } }, of),
+    call("b", { [MODEL]: { cost: 0.02 } }, { ...of, parent_id: "a" }),
+  ];
+  await test.post(`/v2/${project}/calls/complete`, { batch });
+  const { total } = await statsOf(project, DAY);
+  expect(total).toMatchObject({ total_tokens: 500, stated_cost: 0.01, calls_stated: 1, partial: false });
+});
+
 const DAY = { start: "2026-01-01T00:00:00Z", end: "2026-01-02T00:00:00Z" };
 
 it("sums stated costs beside computed ones, in stored hours as before, and null is not 0", async () => {

@@ -109,6 +109,7 @@ function isMoreExact(one: CallRow, other: CallRow, trees: Trees): boolean {
   const exactness = (call: CallRow) => EXACTNESS.indexOf(call.usageSource ?? "client");
   const told = (call: CallRow) => call.usage.flatMap(countRow).filter((count) => count > 0).length;
   const difference =
+    Math.sign(told(one)) - Math.sign(told(other)) ||
     exactness(one) - exactness(other) ||
     trees.depth(one) - trees.depth(other) ||
     told(one) - told(other) ||

@@ -4,7 +4,7 @@ import { isJsonObject } from "../../shared/json.ts";
 import { readEntry } from "../../usage/read-entry.ts";
 import { readUnits } from "../../usage/read-units.ts";
 import type { UnitCounts } from "../../usage/units.ts";
-import { isNothing } from "../../usage/usage.ts";
+import { usesNothing } from "../../usage/usage.ts";
 import type { TOKENS } from "./attribute-rows.ts";
 import type { Attributes } from "./attributes.ts";
 import { documentIn } from "./document-in.ts";
@@ -51,7 +51,7 @@ export function countsInUsage(attributes: Attributes, names: readonly string[]):
 /** Reads the token counts of a provider's own usage; `undefined` if it has none. Prompt tokens include cached ones. */
 export function countsOfUsage(document: Json): Counts | undefined {
   const used = readEntry(document);
-  if (isNothing(used)) return undefined;
+  if (usesNothing(used)) return undefined;
   const cached = used.cacheOutsidePrompt ? used.cacheReadTokens + used.cacheCreationTokens : 0;
   return {
     prompt_tokens: used.promptTokens + cached,
