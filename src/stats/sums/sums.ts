@@ -106,7 +106,7 @@ export class Sums {
     return isKnown;
   }
 
-  /** Adds stated costs. Of what other calls state for an inclusive one, `usages` is 0. */
+  /** Adds stated costs. `usages` is 0 for what a wrapper states beyond its children, if these state costs too. */
   addStated(row: number, { ticks, usages }: StatedCost): void {
     this.counts[row * COUNT_SLOTS + USAGES_STATED]! += usages;
     if (ticks > 0) this.addUsd(row * AMOUNTS + STATED, usdProduct(ticks, PICODOLLARS_PER_TICK));
