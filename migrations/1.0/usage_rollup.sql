@@ -58,6 +58,9 @@ CREATE TABLE IF NOT EXISTS usage_rollup {{on_cluster}}
     -- billed quantities that differ from the counts: see src/prices/cost-of-aggregate.ts
     uncached_prompt_tokens UInt64 CODEC(T64, LZ4),
     billed_requests UInt64 CODEC(T64, LZ4),
+    -- cost that responses state, in 10^-10 USD, and how many usages state one
+    stated_ticks UInt64 CODEC(T64, LZ4),
+    stated_usages UInt32 CODEC(T64, LZ4),
     -- quantities of the units in `price_key`
     units Array(UInt64),
     -- input tokens of a request, and the number of thresholds below: see src/usage-rollup/input-tier.ts
@@ -84,7 +87,8 @@ CREATE TABLE IF NOT EXISTS usage_rollup {{on_cluster}}
         SELECT
             project_id, kind, hour, batch_id, intDiv(started_at_us, 900000000), price_key, input_tier,
             count(), sum(calls), sum(errors), sum(requests), sum(prompt_tokens), sum(completion_tokens), sum(total_tokens),
-            sum(cache_read_input_tokens), sum(cache_creation_input_tokens), sum(uncached_prompt_tokens), sum(billed_requests), sumForEach(units)
+            sum(cache_read_input_tokens), sum(cache_creation_input_tokens), sum(uncached_prompt_tokens), sum(billed_requests),
+            sum(stated_ticks), sum(stated_usages), sumForEach(units)
         GROUP BY project_id, kind, hour, batch_id, intDiv(started_at_us, 900000000), price_key, input_tier
     )
 )

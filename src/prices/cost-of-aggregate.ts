@@ -1,5 +1,5 @@
 import type { PricedUsage } from "../usage/usage.ts";
-import { unitNames, unitsOf, type Unit, type UnitCounts } from "../usage/units.ts";
+import { pricedUnitsOf, unitNames, unitsOf, type Unit, type PricedUnits } from "../usage/units.ts";
 import { COST_SLOTS, costFields, tokenCostFields, type CallCost } from "./cost-fields.ts";
 import { requestsOf, uncachedTokens } from "./cost-of-call.ts";
 import type { TokenPrices } from "./rates.ts";
@@ -9,14 +9,15 @@ import { chargedCount, pricedUnits } from "./units.ts";
 export interface Charged {
   /** In the order of `tokenCostFields`, their units included. */
   readonly tokens: readonly number[];
-  readonly units: UnitCounts;
+  readonly units: PricedUnits;
+  /** 0: nothing was used. */
   readonly requests: number;
 }
 
 export function chargedOf(usage: PricedUsage): Charged {
   return {
     tokens: [uncachedTokens(usage), usage.completionTokens, usage.cacheReadTokens, usage.cacheCreationTokens],
-    units: usage.units ?? {},
+    units: pricedUnitsOf(usage.units) ?? {},
     requests: requestsOf(usage),
   };
 }
@@ -30,8 +31,12 @@ export interface UsedKinds {
   readonly units: readonly Unit[];
 }
 
-/** Undefined: its units are more than the tokens that they are part of, so that its costs cannot be added up. */
-export function usedKindsOf({ tokens, units: counts }: Charged): UsedKinds | undefined {
+/**
+ * Undefined: its costs cannot be added up, because its units are more than the tokens that they are part of, or nothing was
+ * used, which costs 0 even without a price.
+ */
+export function usedKindsOf({ tokens, units: counts, requests }: Charged): UsedKinds | undefined {
+  if (requests === 0) return undefined;
   const isPlain = Object.keys(counts).length === 0;
   const units = isPlain ? [] : unitNames.filter((unit) => (counts[unit] ?? 0) > 0);
   const plain = [...tokens];
@@ -121,6 +126,6 @@ export function costOfEqual(count: number, cost: CallCost): AggregateCost {
 }
 
 /** The units of so many equal usages. */
-export function unitsOfEqual(count: number, units: UnitCounts | undefined): UnitCounts | undefined {
-  return unitsOf((unit) => count * (units?.[unit] ?? 0));
+export function unitsOfEqual(count: number, units: PricedUnits | undefined): PricedUnits | undefined {
+  return unitsOf(unitNames, (unit) => count * (units?.[unit] ?? 0));
 }

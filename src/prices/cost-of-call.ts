@@ -1,5 +1,5 @@
-import type { PricedUsage, Usage } from "../usage/usage.ts";
-import { unitNames, type Unit, type UnitCounts } from "../usage/units.ts";
+import { usesNothing, type PricedUsage, type Usage } from "../usage/usage.ts";
+import { pricedUnitsOf, unitNames, type Unit, type UnitCounts } from "../usage/units.ts";
 import type { CallCost, CostKind } from "./cost-fields.ts";
 import { pricesFor, type Rates, type TokenPrices } from "./rates.ts";
 import { chargedCount, pricedUnits } from "./units.ts";
@@ -30,8 +30,8 @@ export const unknownCost: CallCost = Object.freeze({
  * has a price, all costs are unknown, because a sum of zeros would look like a price.
  */
 export function costOfCall(usage: PricedUsage, rates: Rates | null): CallCost {
-  if (rates === null) return unknownCost;
-  if (usage.units !== undefined) return costOfLines(costLines(usage, rates));
+  if (rates === null) return usesNothing(usage) ? costOfLines([]) : unknownCost;
+  if (pricedUnitsOf(usage.units) !== undefined) return costOfLines(costLines(usage, rates));
   const prices = pricesForCall(usage, rates);
   const prompt = product(uncachedTokens(usage), prices.prompt);
   const completion = product(usage.completionTokens, prices.completion);
@@ -158,9 +158,9 @@ export function isCacheOutside(usage: PricedUsage): boolean {
   return usage.cacheOutsidePrompt || usage.cacheReadTokens + usage.cacheCreationTokens > usage.promptTokens;
 }
 
-/** The requests that a usage is charged for. */
+/** The requests that a usage is charged for: at least one, unless it only states a cost. */
 export function requestsOf(usage: PricedUsage): number {
-  return Math.max(1, usage.requests);
+  return usage.requests > 0 ? usage.requests : usesNothing(usage) ? 0 : 1;
 }
 
 function product(tokens: number, price: number | null): number | null {

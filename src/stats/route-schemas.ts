@@ -20,6 +20,8 @@ const day = {
   ...usage,
   other_cost: 0,
   total_cost: 0.006,
+  stated_cost: null,
+  calls_stated: 0,
   partial: false,
 };
 const nothing = Object.fromEntries(

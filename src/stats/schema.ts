@@ -6,7 +6,13 @@ import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts
 import { countFields } from "../usage/count-fields.ts";
 import { DIMENSION_NAMES, planDimensions } from "./plan/dimensions.ts";
 import { LATENCY_AGGREGATIONS } from "./plan/latency.ts";
-import { COST_MEMBERS, COUNT_MEMBERS, PARTIAL_MEMBER } from "./plan/members.ts";
+import {
+  CALLS_STATED_MEMBER,
+  COST_MEMBERS,
+  COUNT_MEMBERS,
+  PARTIAL_MEMBER,
+  STATED_COST_MEMBER,
+} from "./plan/members.ts";
 import { orders, type RequestedOrder } from "./plan/order.ts";
 
 export const MAX_GROUPS = 1000;
@@ -98,6 +104,10 @@ const total = z
   .object({
     ...Object.fromEntries(COUNT_MEMBERS.map((name) => [name, count])),
     ...Object.fromEntries(COST_MEMBERS.map((name) => [name, cost])),
+    [STATED_COST_MEMBER]: cost.describe(
+      "With costs: what responses state that they cost (USD), beside the costs computed here; null if none does",
+    ),
+    [CALLS_STATED_MEMBER]: count.optional().describe("With costs: how many calls state a cost"),
     [PARTIAL_MEMBER]: z
       .boolean()
       .optional()

@@ -8,7 +8,8 @@ import {
 import type { PriceBook } from "../prices/price-book.ts";
 import { pricesFor, type Rates } from "../prices/rates.ts";
 import { countsAt } from "../usage/count-fields.ts";
-import type { UnitCounts } from "../usage/units.ts";
+import type { StatedCost } from "../usage/stated-cost.ts";
+import type { PricedUnits } from "../usage/units.ts";
 import type { Service } from "../usage/usage.ts";
 import type { PriceKey } from "./price-key.ts";
 
@@ -23,6 +24,7 @@ export interface UsageAggregate {
   readonly latency: LatencySums;
   /** Every latency (ms) if the query needs percentiles; otherwise empty. */
   readonly latencies: readonly number[];
+  readonly stated: StatedCost;
   /** `undefined` if the calls used no LLM. */
   readonly used: AggregatedUsage | undefined;
 }
@@ -43,7 +45,7 @@ export interface AggregatedUsage {
   readonly service: Service | undefined;
   readonly usages: number;
   readonly counts: Float64Array;
-  readonly units: UnitCounts | undefined;
+  readonly units: PricedUnits | undefined;
   /** `undefined` if `include_costs` is false. */
   readonly costs: AggregateCost | undefined;
 }
@@ -82,7 +84,7 @@ export function priceAggregate(
 function unitsOfAggregate(
   { kinds, exact }: PriceKey,
   { usages, units }: SummedUsage,
-): UnitCounts | undefined {
+): PricedUnits | undefined {
   if (exact !== undefined) return unitsOfEqual(usages, exact.units);
   if (kinds.units.length === 0) return undefined;
   return Object.fromEntries(kinds.units.map((unit, index) => [unit, units[index]!]));

@@ -5,7 +5,7 @@ import type { Project } from "../shared/project.ts";
 import type { HourSpan } from "./hour-span.ts";
 
 /** Record format version; increment when record semantics change. Readers ignore other versions. */
-export const RECORD_VERSION = 5;
+export const RECORD_VERSION = 6;
 
 /** Manifest of one slice of a span under an hour; valid for exactly the rows and traces it was computed from. */
 export interface RollupManifest extends HourSpan {

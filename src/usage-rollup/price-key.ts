@@ -1,7 +1,7 @@
 import { chargedOf, usedKindsOf, type UsedKinds } from "../prices/cost-of-aggregate.ts";
 import { parseJsonText } from "../shared/escaped-keys.ts";
 import { countRow, countsAt } from "../usage/count-fields.ts";
-import type { Unit, UnitCounts } from "../usage/units.ts";
+import type { PricedUnits, Unit } from "../usage/units.ts";
 import type { PricedUsage, Service, Usage } from "../usage/usage.ts";
 import { serviceOf } from "./service.ts";
 
@@ -14,12 +14,14 @@ export type PriceKey = { readonly llm: string; readonly service: Service | undef
 
 type Wire = readonly [llm: string, provider: string, tier: string, ...(KindsWire | ExactWire)];
 type KindsWire = readonly [tokens: number, plain: number, ...units: readonly Unit[]];
-type ExactWire = readonly [counts: readonly number[], isCacheOutside: boolean, units: UnitCounts];
+type ExactWire = readonly [counts: readonly number[], isCacheOutside: boolean, units: PricedUnits];
 
 /** Encodes the key of a usage; `units`: quantity per unit of the key, in its order. */
 export function priceKeyOf(usage: Usage): { readonly text: string; readonly units: readonly number[] } {
-  const { llm, service, units: counts = {} } = usage;
-  const kinds = usedKindsOf(chargedOf(usage));
+  const { llm, service } = usage;
+  const charged = chargedOf(usage);
+  const { units: counts } = charged;
+  const kinds = usedKindsOf(charged);
   const how: KindsWire | ExactWire =
     kinds === undefined
       ? [countRow(usage), usage.cacheOutsidePrompt, counts]

@@ -26,6 +26,8 @@ const SUMMED = [
   ...countFields.map(({ wire }) => wire),
   "uncached_prompt_tokens",
   "billed_requests",
+  "stated_ticks",
+  "stated_usages",
 ] as const;
 
 /**

@@ -30,7 +30,7 @@ export interface AggregationPlan {
 /** Sum of the records of one interval, price tier, price key and set of field values. */
 export interface RecordSum
   extends
-    Pick<UsageAggregate, "atUs" | "fields" | "calls" | "errors" | "latency" | "latencies">,
+    Pick<UsageAggregate, "atUs" | "fields" | "calls" | "errors" | "latency" | "latencies" | "stated">,
     SummedUsage {
   /** See `PriceKey`. */
   readonly priceKey: string;
@@ -109,6 +109,8 @@ function statementOf({
       ...countFields.map(({ wire }) => wire),
       "uncached_prompt_tokens",
       "billed_requests",
+      "stated_ticks",
+      "stated_usages",
     ].map((name) => trusted(`sum(${name})`)),
     ...(latencies === "none"
       ? []
@@ -147,13 +149,14 @@ function readSum(reader: RowBinaryReader, { query, withUnits }: AggregationPlan)
   const [records, calls, errors] = [reader.int64(), reader.int64(), reader.int64()];
   const counts = Float64Array.from({ length: COUNT_SLOTS }, () => reader.int64());
   const [uncached, chargedRequests] = [reader.int64(), reader.int64()];
+  const stated = { ticks: reader.int64(), usages: reader.int64() };
   const latency =
     latencies === "none"
       ? NO_LATENCIES
       : { count: reader.int64(), sum: reader.int64(), min: reader.int64(), max: reader.int64() };
   const units = withUnits ? reader.int64s() : [];
   const each = latencies === "each" ? reader.int64s() : [];
-  const of = { atUs, priceKey, priceTier, fields: values, calls, errors, latency, latencies: each };
+  const of = { atUs, priceKey, priceTier, fields: values, calls, errors, latency, latencies: each, stated };
   return { ...of, records, usages: records, counts, uncached, chargedRequests, units };
 }
 

@@ -1,5 +1,6 @@
 import { inputOfRequest, requestsOf, uncachedTokens } from "../prices/cost-of-call.ts";
 import { countMembers, type CountWire } from "../usage/count-fields.ts";
+import { statedCostOf } from "../usage/stated-cost.ts";
 import type { Usage } from "../usage/usage.ts";
 import { inputTierOf } from "./input-tier.ts";
 import { priceKeyOf } from "./price-key.ts";
@@ -26,6 +27,9 @@ export interface RecordUsage extends Counts {
   readonly price_key: string;
   readonly uncached_prompt_tokens: number;
   readonly billed_requests: number;
+  /** The stated cost in 10^-10 USD, and how many usages state one. */
+  readonly stated_ticks: number;
+  readonly stated_usages: number;
   /** Quantity per unit of the price key, in its order. */
   readonly units: readonly number[];
   readonly input_tokens: number;
@@ -66,6 +70,8 @@ export const NO_USAGE: RecordUsage = {
   cache_creation_input_tokens: 0,
   uncached_prompt_tokens: 0,
   billed_requests: 0,
+  stated_ticks: 0,
+  stated_usages: 0,
   units: [],
   input_tokens: 0,
   input_tier: 0,
@@ -101,7 +107,8 @@ export function recordUsageOf(usage: Usage): RecordUsage | undefined {
   const counts = countMembers(usage);
   const uncached_prompt_tokens = uncachedTokens(usage);
   const { text, units } = priceKeyOf(usage);
-  const all = [uncached_prompt_tokens, ...units, ...Object.values(counts)];
+  const stated = statedCostOf(usage.units) ?? { ticks: 0, usages: 0 };
+  const all = [uncached_prompt_tokens, stated.ticks, ...units, ...Object.values(counts)];
   if (Math.max(...all) > Number.MAX_SAFE_INTEGER) return undefined;
   const input_tokens = inputOfRequest(usage);
   return {
@@ -109,6 +116,8 @@ export function recordUsageOf(usage: Usage): RecordUsage | undefined {
     ...counts,
     uncached_prompt_tokens,
     billed_requests: requestsOf(usage),
+    stated_ticks: stated.ticks,
+    stated_usages: stated.usages,
     units,
     input_tokens,
     input_tier: inputTierOf(input_tokens),

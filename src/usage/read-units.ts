@@ -1,6 +1,7 @@
 import { isJsonObject } from "../shared/json.ts";
+import { statedTicksIn, statedUnitsOf } from "./stated-cost.ts";
 import { toCount } from "./to-count.ts";
-import { unitsOf, type Unit, type UnitCounts } from "./units.ts";
+import { addUnits, unitNames, unitsOf, type PricedUnits, type Unit, type UnitCounts } from "./units.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -53,7 +54,7 @@ const PLAIN = new Set([
   "output_tokens",
 ]);
 
-/** The units besides plain tokens that a usage entry reports, in its provider's format or with our own names. */
+/** The units besides plain tokens that a usage entry reports, in its provider's format or with our own names, and its stated cost. */
 export function readUnits(entry: Json): UnitCounts | undefined {
   if (Object.keys(entry).every((name) => PLAIN.has(name))) return undefined;
   const input = detailsOf(entry, INPUT_DETAILS);
@@ -87,7 +88,8 @@ export function readUnits(entry: Json): UnitCounts | undefined {
     input_audio_seconds: entry["type"] === "duration" ? begun(entry["seconds"]) : undefined,
     input_document_pages: entry["pages_processed"],
   };
-  return unitsOf((unit) => toCount(entry[unit] ?? stated[unit]));
+  const used = unitsOf(unitNames, (unit) => toCount(entry[unit] ?? stated[unit]));
+  return addUnits(used, statedUnitsOf(statedTicksIn(entry)));
 }
 
 /** Part of a second is charged as a whole second. */
@@ -105,15 +107,15 @@ function bedrockHour(entry: Json): number {
 }
 
 /** The searches of a response from OpenAI's Responses API, which are in its output, not in its usage. */
-export function searchesIn(response: Json): UnitCounts | undefined {
+export function searchesIn(response: Json): PricedUnits | undefined {
   const items = Array.isArray(response["output"]) ? response["output"].filter(isJsonObject) : [];
   const count = (type: string): number =>
     items.filter((item) => item["type"] === type && isSearch(item["action"])).length;
-  const made: UnitCounts = {
+  const made: PricedUnits = {
     web_searches: count("web_search_call"),
     storage_searches: count("file_search_call"),
   };
-  return unitsOf((unit) => made[unit] ?? 0);
+  return unitsOf(unitNames, (unit) => made[unit] ?? 0);
 }
 
 /** Opening a found page, or searching within it, does not count as a search. */

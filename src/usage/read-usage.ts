@@ -2,7 +2,7 @@ import { isJsonObject } from "../shared/json.ts";
 import { readEntry } from "./read-entry.ts";
 import { readService, serviceOf } from "./read-service.ts";
 import { searchesIn } from "./read-units.ts";
-import { unitsOf, type UnitCounts } from "./units.ts";
+import { unitsAndStated, unitsOf, type UnitCounts } from "./units.ts";
 import { isNothing, type PricedUsage, type Usage } from "./usage.ts";
 
 /**
@@ -36,7 +36,7 @@ export function readResponse(output: unknown): PricedUsage | undefined {
 }
 
 function together(one: UnitCounts | undefined, other: UnitCounts | undefined): UnitCounts | undefined {
-  return other === undefined ? one : unitsOf((unit) => one?.[unit] ?? other[unit] ?? 0);
+  return other === undefined ? one : unitsOf(unitsAndStated, (unit) => one?.[unit] ?? other[unit] ?? 0);
 }
 
 /**

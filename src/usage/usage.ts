@@ -1,5 +1,5 @@
 import { countFields, type Counts } from "./count-fields.ts";
-import { hasNonTokenUnits, type UnitCounts } from "./units.ts";
+import { hasNonTokenUnits, pricedUnitsOf, type UnitCounts } from "./units.ts";
 
 /** Provider and service tier of a call in lower case; '' if unknown, or for the standard tier. */
 export interface Service {
@@ -11,7 +11,7 @@ export interface Service {
 export interface PricedUsage extends Counts {
   /** True if `promptTokens` excludes cached tokens, as in Anthropic's raw usage. */
   readonly cacheOutsidePrompt: boolean;
-  /** Units besides the counts; absent if none are reported. */
+  /** Units besides the counts, and a stated cost; absent if none are reported. */
   readonly units?: UnitCounts | undefined;
   readonly service?: Service | undefined;
 }
@@ -22,5 +22,10 @@ export interface Usage extends PricedUsage {
 }
 
 export function isNothing(usage: PricedUsage): boolean {
-  return !hasNonTokenUnits(usage.units) && countFields.every(({ name }) => usage[name] === 0);
+  return !hasNonTokenUnits(usage.units) && usesNothing(usage);
+}
+
+/** Whether nothing was used, even if a cost is stated. */
+export function usesNothing(usage: PricedUsage): boolean {
+  return countFields.every(({ name }) => usage[name] === 0) && !hasNonTokenUnits(pricedUnitsOf(usage.units));
 }

@@ -10,6 +10,7 @@ import {
   expectSums,
   messagesOf,
   rootsOf,
+  statedBy,
   step,
   take,
   usageOf,
@@ -46,7 +47,15 @@ const question = fc.record({
     { maxLength: 4 },
   ),
   limit: fc.integer({ min: 1, max: 20 }),
-  order_by: fc.constantFrom("calls", "total_tokens", "total_cost", "other_cost", undefined),
+  order_by: fc.constantFrom(
+    "calls",
+    "total_tokens",
+    "total_cost",
+    "other_cost",
+    "stated_cost",
+    "calls_stated",
+    undefined,
+  ),
 });
 describe("POST /usage/stats", () => {
   it("sums to the roots of the traces after every step, for any query", { timeout: 600_000 }, async () => {
@@ -64,14 +73,16 @@ describe("POST /usage/stats", () => {
           const stored = await test.post(`/v2/${project}/calls/complete`, { batch });
           expect(stored.json()).toEqual({ rejected: [] });
           const ids = batch.map(({ id }) => id).filter((id) => !id.endsWith("-top"));
+          const roots = forests.map((_, number) => `t${number}-top`);
           for (const [number, [one, asked, materializes]] of steps.entries()) {
             if (materializes) await materializeAll(test.engine);
             await take(ask, one, { project, ids, number });
             const response = await test.post("/usage/stats", { project_id: project, ...WINDOW, ...asked });
             expect(response.status, response.text).toBe(200);
             expectSums(response.json());
-            const [total, roots] = [picodollars(usageOf(response.json().total)), await rootsOf(ask, project)];
-            expect(total).toEqual(picodollars(usageOf(roots)));
+            const total = picodollars(response.json().total);
+            expect(usageOf(total)).toEqual(picodollars(usageOf(await rootsOf(ask, project))));
+            expect(total["stated_cost"]).toBe(await statedBy(ask, project, roots));
           }
         },
       ),

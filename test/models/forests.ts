@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { INCLUSIVE } from "../../src/calls/events/message-columns.ts";
 import type { Inclusive } from "../../src/calls/events/message-columns.ts";
 import type { UsageSource } from "../../src/calls/events/completion.ts";
-import { unitNames, unitsOf, type UnitCounts } from "../../src/usage/units.ts";
+import { unitsAndStated, unitsOf, type UnitCounts } from "../../src/usage/units.ts";
 import { isNothing, type Usage } from "../../src/usage/usage.ts";
 
 /** A call as the roll-up sees it, written so that a test can read it. */
@@ -27,11 +27,20 @@ const LLMS = ["gpt-4o", "claude-sonnet-4-5", "no-such-model"] as const;
 /** Some units, each used at least once. */
 export function unitCounts(count: fc.Arbitrary<number>): fc.Arbitrary<UnitCounts> {
   return fc
-    .array(fc.tuple(fc.constantFrom(...unitNames), count), { minLength: 1, maxLength: 3 })
-    .map((pairs) => unitsOf((unit) => 1 + (pairs.find(([name]) => name === unit)?.[1] ?? -1)) ?? {});
+    .array(fc.tuple(fc.constantFrom(...unitsAndStated), count), { minLength: 1, maxLength: 3 })
+    .map(
+      (pairs) =>
+        unitsOf(unitsAndStated, (unit) => 1 + (pairs.find(([name]) => name === unit)?.[1] ?? -1)) ?? {},
+    );
 }
 
-const FEW_UNITS = ["web_searches", "output_audio_tokens", "cache_write_1h_tokens"] as const;
+const FEW_UNITS = [
+  "web_searches",
+  "output_audio_tokens",
+  "cache_write_1h_tokens",
+  "stated_ticks",
+  "stated_usages",
+] as const;
 const someUnits = fc
   .array(fc.tuple(fc.constantFrom(...FEW_UNITS), fc.integer({ min: 1, max: 50 })), { minLength: 1 })
   .map((pairs): UnitCounts => Object.fromEntries(pairs));

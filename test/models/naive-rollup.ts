@@ -1,6 +1,6 @@
 import type { CallRow } from "./forests.ts";
 import { countFields, countRow, countsAt } from "../../src/usage/count-fields.ts";
-import { unitNames, unitsOf, type Unit, type UnitCounts } from "../../src/usage/units.ts";
+import { unitsAndStated, unitsOf, type UnitCounts } from "../../src/usage/units.ts";
 import { isNothing, type Usage } from "../../src/usage/usage.ts";
 
 /** The counts and units of a usage, and what each kind of cost comes to; an unknown cost is null. */
@@ -109,6 +109,7 @@ function isMoreExact(one: CallRow, other: CallRow, trees: Trees): boolean {
   const exactness = (call: CallRow) => EXACTNESS.indexOf(call.usageSource ?? "client");
   const told = (call: CallRow) => call.usage.flatMap(countRow).filter((count) => count > 0).length;
   const difference =
+    Math.sign(told(one)) - Math.sign(told(other)) ||
     exactness(one) - exactness(other) ||
     trees.depth(one) - trees.depth(other) ||
     told(one) - told(other) ||
@@ -134,7 +135,8 @@ function ownOf(call: CallRow, trees: Trees, costOf: NaiveCost): [string, NaiveTo
     const reported = { counts: countRow(usage), units: usage.units ?? {} };
     ofAllLlms = {
       counts: ofAllLlms.counts.map((count, slot) => Math.max(0, count - reported.counts[slot]!)),
-      units: unitsOf((unit) => (ofAllLlms.units[unit] ?? 0) - (reported.units[unit] ?? 0)) ?? {},
+      units:
+        unitsOf(unitsAndStated, (unit) => (ofAllLlms.units[unit] ?? 0) - (reported.units[unit] ?? 0)) ?? {},
     };
     return isNothing(rest) ? [] : [[usage.llm, own(rest, call, costOf)]];
   });
@@ -147,7 +149,7 @@ function nothing(): Used {
 }
 
 function sumOf(one: Used, other: Used): Used {
-  const units = unitNames.map((unit): [Unit, number] => [
+  const units = unitsAndStated.map((unit): [keyof UnitCounts, number] => [
     unit,
     (one.units[unit] ?? 0) + (other.units[unit] ?? 0),
   ]);
@@ -160,8 +162,11 @@ function sumOf(one: Used, other: Used): Used {
 /** Subtracts explained usage. */
 function lessThan(usage: Usage, explained: Used): Usage {
   const rest = countRow(usage).map((count, slot) => Math.max(0, count - explained.counts[slot]!));
-  const units = unitNames
-    .map((unit): [Unit, number] => [unit, (usage.units?.[unit] ?? 0) - (explained.units[unit] ?? 0)])
+  const units = unitsAndStated
+    .map((unit): [keyof UnitCounts, number] => [
+      unit,
+      (usage.units?.[unit] ?? 0) - (explained.units[unit] ?? 0),
+    ])
     .filter(([, count]) => count > 0);
   return {
     ...usage,

@@ -63,9 +63,15 @@ function countsOf(usage: CallRow["usage"][number]) {
   };
 }
 
-/** Units of some of the tokens, now and then of more than there are, and others beside them. */
-function unitsOf({ promptTokens, completionTokens, cacheCreationTokens }: CallRow["usage"][number]) {
+/** Units of some of the tokens, now and then of more than there are, others beside them, and stated costs. */
+function unitsOf({
+  requests,
+  promptTokens,
+  completionTokens,
+  cacheCreationTokens,
+}: CallRow["usage"][number]) {
   return {
+    ...(requests % 2 === 1 ? { cost: (promptTokens >> 2) / 1e6 } : {}),
     ...(promptTokens % 4 === 1 ? { prompt_tokens_details: { audio_tokens: promptTokens >> 1 } } : {}),
     ...(promptTokens % 5 === 1 ? { server_tool_use: { web_search_requests: promptTokens % 7 } } : {}),
     ...(completionTokens % 5 === 2
@@ -87,6 +93,14 @@ export async function rootsOf(ask: Ask, project_id: string): Promise<Total> {
   expect(answer.status, answer.text).toBe(200);
   const entries = Object.values(answer.json().call_usage as Record<string, Record<string, Total>>);
   return sumOf(entries.flatMap((perLlm) => Object.values(perLlm)));
+}
+
+/** What these calls state that they and those below them cost, in picodollars; null if none does. */
+export async function statedBy(ask: Ask, project_id: string, ids: readonly string[]): Promise<number | null> {
+  const receipts = await Promise.all(ids.map((call_id) => ask("/call/receipt", { project_id, call_id })));
+  const stated = receipts.map((receipt) => receipt.json().total.stated_cost as number | null);
+  const known = stated.filter((usd) => usd !== null);
+  return known.length === 0 ? null : known.reduce((sum, usd) => sum + Math.round(usd * 1e12), 0);
 }
 
 const USAGE = [

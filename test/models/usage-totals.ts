@@ -16,7 +16,7 @@ export function picodollars(total: Total): Record<string, number | null> {
 /** Members that say nothing of what was used. */
 const NO_USAGE: ReadonlySet<string> = new Set(["calls", "errors"]);
 
-/** The sum of some totals like `like`, in picodollars. A cost is null when no total that used something has one. */
+/** The sum of some totals like `like`, in picodollars. A cost is null when no total that used something has one, a stated cost when none has one. */
 export function addTotals(
   totals: readonly (Total | null)[],
   like: Total = totals.find((total) => total !== null) ?? {},
@@ -28,6 +28,10 @@ export function addTotals(
   const names = Object.keys(picodollars(like));
   for (const name of names) {
     const known = some.filter((total) => total[name] !== null);
+    if (name === "stated_cost" && known.length === 0) {
+      sum[name] = null;
+      continue;
+    }
     const isUnknown = known.every((total) => !used(total)) && some.some((total) => total[name] === null);
     sum[name] = isUnknown ? null : known.reduce((total, one) => total + one[name]!, 0);
   }

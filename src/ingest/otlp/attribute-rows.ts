@@ -106,6 +106,17 @@ export const UNITS = {
   ],
 } as const;
 
+/** Cost in USD, as the producer or the proxy that it called computed it. */
+export const COST = [
+  "gen_ai.usage.cost", // OpenLIT
+  "gen_ai.usage.total_cost", // Sentry, OpenRouter
+  "gen_ai.cost.total_cost", // LiteLLM
+  "gen_ai.usage.cost.total", // genai-otel-instrument
+  "gen_ai.usage.cost_usd",
+  "llm.cost.total", // OpenInference
+  "operation.cost", // Pydantic AI, Logfire
+] as const;
+
 /** Provider by name, or server by address. */
 export const PROVIDER = [
   "gen_ai.provider.name",

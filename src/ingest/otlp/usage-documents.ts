@@ -1,14 +1,15 @@
+import { statedUnitsOf, ticksOf } from "../../usage/stated-cost.ts";
 import { toCount } from "../../usage/to-count.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { readEntry } from "../../usage/read-entry.ts";
 import { readUnits } from "../../usage/read-units.ts";
 import type { UnitCounts } from "../../usage/units.ts";
-import { isNothing } from "../../usage/usage.ts";
+import { usesNothing } from "../../usage/usage.ts";
 import type { TOKENS } from "./attribute-rows.ts";
 import type { Attributes } from "./attributes.ts";
 import { documentIn } from "./document-in.ts";
 
-/** Counts, named as in a call's `summary.usage`. */
+/** Counts, named as in a call's `summary.usage`, and the units of a stated cost. */
 export type Counts = { readonly [Count in keyof typeof TOKENS]?: number } & UnitCounts;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -18,6 +19,10 @@ const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document
   { attribute: "gen_ai.usage.input_token_details", read: langSmithInput },
   { attribute: "gen_ai.usage.output_token_details", read: langSmithOutput },
   { attribute: "langfuse.observation.usage_details", read: langfuseUsage },
+  {
+    attribute: "langfuse.observation.cost_details",
+    read: ({ total }) => ({ ...statedUnitsOf(ticksOf(total)) }),
+  },
   { attribute: "mlflow.chat.tokenUsage", read: mlflowUsage },
   { attribute: "langwatch.metrics", read: langWatchMetrics },
   { attribute: "ai.response.providerMetadata", read: providerMetadata },
@@ -46,7 +51,7 @@ export function countsInUsage(attributes: Attributes, names: readonly string[]):
 /** Reads the token counts of a provider's own usage; `undefined` if it has none. Prompt tokens include cached ones. */
 export function countsOfUsage(document: Json): Counts | undefined {
   const used = readEntry(document);
-  if (isNothing(used)) return undefined;
+  if (usesNothing(used)) return undefined;
   const cached = used.cacheOutsidePrompt ? used.cacheReadTokens + used.cacheCreationTokens : 0;
   return {
     prompt_tokens: used.promptTokens + cached,
@@ -139,7 +144,10 @@ function langWatchMetrics(metrics: Json): Counts {
   });
 }
 
-/** Reads provider metadata from the AI SDK: versions 4 and 5 report cached tokens only there. */
+/**
+ * Reads provider metadata from the AI SDK: costs, of Vercel's gateway as text and of xAI in ticks, and cached tokens, which
+ * versions 4 and 5 report only there.
+ */
 function providerMetadata(byProvider: Json): Counts {
   const found = Object.values(byProvider)
     .filter(isJsonObject)
@@ -158,7 +166,9 @@ function providerMetadata(byProvider: Json): Counts {
           usage["cacheWriteTokens"] ??
           metadata["cacheCreationInputTokens"],
       });
-      return { ...found, ...readUnits(native) };
+      const { cost: text, costInUsdTicks: ticks } = metadata;
+      const cost = typeof text === "string" && text !== "" ? Number(text) : undefined;
+      return { ...found, ...readUnits({ cost, cost_in_usd_ticks: ticks, ...native }) };
     });
   return Object.assign({}, ...found) as Counts;
 }

@@ -1,6 +1,7 @@
 import type { UsageReading } from "../../calls/events/usage-basis.ts";
+import { statedUsdOf, ticksOf } from "../../usage/stated-cost.ts";
 import { toCount } from "../../usage/to-count.ts";
-import { RESPONSE_MODEL, MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
+import { COST, RESPONSE_MODEL, MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { excludesCache, factsOf, profileOf, usageAttributes, type SpanOfProducer } from "./producers.ts";
 import { countsInDocuments, countsInUsage, countsOfUsage, type Counts } from "./usage-documents.ts";
@@ -17,8 +18,8 @@ interface SpanUsage {
 }
 
 /**
- * Reads a span's usage; `undefined` without tokens. Prompt tokens include cached ones, as in the conventions, even if the
- * producer excludes them.
+ * Reads a span's usage; `undefined` without tokens and cost. Prompt tokens include cached ones, as in the conventions, even
+ * if the producer excludes them. A span with a cost alone is no request.
  */
 export function usageOfSpan(span: SpanOfProducer): SpanUsage | undefined {
   const attributes = usageAttributes(span);
@@ -27,12 +28,16 @@ export function usageOfSpan(span: SpanOfProducer): SpanUsage | undefined {
   const response = facts.response?.read(attributes);
   const raw =
     response === undefined ? countsInUsage(attributes, facts.raw ?? []) : countsOfUsage(response.usage);
-  if (raw === undefined && Object.keys(reported).length === 0) return undefined;
-  const counts = raw === undefined ? corrected(reported, span) : { ...reported, ...raw };
+  const all: Counts = raw === undefined ? corrected(reported, span) : { ...reported, ...raw };
+  const cost = statedUsdOf(all) ?? firstCost(attributes);
+  const { stated_ticks: _ticks, stated_usages: _usages, ...counts } = all;
+  const isCounted = Object.keys(counts).length > 0;
+  if (!isCounted && cost === undefined) return undefined;
   const responseModel =
     response?.model ?? facts.model?.read(attributes) ?? firstText(attributes, RESPONSE_MODEL);
   const model = (responseModel ?? firstText(attributes, MODEL))?.replace(/^"(.+)"$/, "$1") ?? UNKNOWN_MODEL;
-  const usage = { [model]: { ...(callsNoModel(span) ? {} : { requests: 1 }), ...counts } };
+  const requests = isCounted && !callsNoModel(span) ? { requests: 1 } : {};
+  const usage = { [model]: { ...requests, ...counts, ...(cost !== undefined && { cost }) } };
   return {
     usage,
     responseId: response?.id ?? null,
@@ -91,6 +96,11 @@ export function firstText(attributes: Attributes, row: readonly string[]): strin
     if (text !== null) return text;
   }
   return null;
+}
+
+/** Reads the first credible cost, in USD. */
+function firstCost(attributes: Attributes): number | undefined {
+  return COST.map((key) => attributes.get(key) as number).find((cost) => ticksOf(cost) !== undefined);
 }
 
 function firstCount(attributes: Attributes, row: readonly string[]): number | undefined {

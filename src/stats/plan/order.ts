@@ -1,5 +1,5 @@
 import { latencyNames, latencyQuery, type LatencySpec } from "./latency.ts";
-import { COST_MEMBERS, COUNT_MEMBERS } from "./members.ts";
+import { CALLS_STATED_MEMBER, COST_MEMBERS, COUNT_MEMBERS, STATED_COST_MEMBER } from "./members.ts";
 
 /** Sort key and direction of groups. */
 export type Order =
@@ -18,7 +18,10 @@ const LATENCY = "latency_ms.";
 export function orders({ include_costs, latency }: RequestedOrder): ReadonlyMap<string, Order> {
   const requested = latencyQuery(latency);
   const counts = COUNT_MEMBERS.map((name, slot) => [name, { kind: "count", slot }] as const);
-  const costs = COST_MEMBERS.map((name, slot) => [name, { kind: "cost", slot }] as const);
+  const costs = [
+    ...[...COST_MEMBERS, STATED_COST_MEMBER].map((name, slot) => [name, { kind: "cost", slot }] as const),
+    [CALLS_STATED_MEMBER, { kind: "count", slot: COUNT_MEMBERS.length }] as const,
+  ];
   const latencies = requested === undefined ? [] : latencyNames(requested);
   return new Map<string, Order>([
     ...counts,

@@ -2,7 +2,13 @@ import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { AggregateTable } from "../sums/aggregates.ts";
 import { percentileOf, type SortedRows } from "../sums/aggregate-values.ts";
 import { aggregateOf, latencyNames, type LatencySpec } from "../plan/latency.ts";
-import { COST_MEMBERS, COUNT_MEMBERS, PARTIAL_MEMBER } from "../plan/members.ts";
+import {
+  CALLS_STATED_MEMBER,
+  COST_MEMBERS,
+  COUNT_MEMBERS,
+  PARTIAL_MEMBER,
+  STATED_COST_MEMBER,
+} from "../plan/members.ts";
 import type { Order } from "../plan/order.ts";
 import { Sums } from "../sums/sums.ts";
 import { compareUsd, usdText, type Usd } from "../sums/usd.ts";
@@ -14,7 +20,9 @@ export interface TotalShape {
 }
 
 function memberNames({ withCosts }: TotalShape): readonly string[] {
-  return withCosts ? [...COUNT_MEMBERS, ...COST_MEMBERS, PARTIAL_MEMBER] : COUNT_MEMBERS;
+  return withCosts
+    ? [...COUNT_MEMBERS, ...COST_MEMBERS, STATED_COST_MEMBER, CALLS_STATED_MEMBER, PARTIAL_MEMBER]
+    : COUNT_MEMBERS;
 }
 
 function latencyMembers({ latency }: TotalShape): readonly string[] {
@@ -78,7 +86,11 @@ export class TotalsTable {
     const { sums, shape } = this;
     const counts = COUNT_MEMBERS.map((_, slot) => String(sums.countOf(row, slot)));
     const costs = shape.withCosts
-      ? [...COST_MEMBERS.map((_, slot) => costText(sums.costOf(row, slot))), String(sums.isPartial(row))]
+      ? [
+          ...[...COST_MEMBERS, STATED_COST_MEMBER].map((_, slot) => costText(sums.costOf(row, slot))),
+          String(sums.countOf(row, COUNT_MEMBERS.length)),
+          String(sums.isPartial(row)),
+        ]
       : [];
     return [...counts, ...costs, ...latencyMembers(shape).map((name) => String(this.latencyOf(row, name)))];
   }

@@ -1,15 +1,22 @@
 import type { LatencySums } from "../../usage-rollup/aggregate.ts";
+import type { StatedCost } from "../../usage/stated-cost.ts";
 import type { AggregateCost } from "../../prices/cost-of-aggregate.ts";
 import { PER_USD } from "../../prices/picodollars.ts";
 import { resize } from "../../shared/buffers.ts";
 import { COST_MEMBERS, COUNT_MEMBERS } from "../plan/members.ts";
 import { addUsd, usd, usdProduct, type Usd } from "./usd.ts";
 
-const COUNT_SLOTS = COUNT_MEMBERS.length;
+/** The counts, and how many usages state a cost. */
+const COUNT_SLOTS = COUNT_MEMBERS.length + 1;
+const USAGES_STATED = COUNT_MEMBERS.length;
 /** Offset of the usage counts, after calls and errors. */
 const USAGE_SLOT = 2;
 /** Cost members, except the total. */
 const COST_SLOTS = COST_MEMBERS.length - 1;
+/** These, and the stated cost. */
+const AMOUNTS = COST_SLOTS + 1;
+const STATED = COST_SLOTS;
+const PICODOLLARS_PER_TICK = 100;
 const ZERO: Usd = { dollars: 0, picodollars: 0 };
 const FIRST_ROWS = 64;
 
@@ -32,7 +39,7 @@ export class Sums {
 
   constructor({ withCosts }: { withCosts: boolean }) {
     this.withCosts = withCosts;
-    const size = withCosts ? FIRST_ROWS * COST_SLOTS : 0;
+    const size = withCosts ? FIRST_ROWS * AMOUNTS : 0;
     this.priced = new Float64Array(size);
     this.dollars = new Float64Array(size);
     this.picodollars = new Float64Array(size);
@@ -63,7 +70,8 @@ export class Sums {
   addUsage(row: number, from: Float64Array, at: number, usages = 1): void {
     this.usages[row]! += usages;
     const into = row * COUNT_SLOTS + USAGE_SLOT;
-    for (let slot = 0; slot < COUNT_SLOTS - USAGE_SLOT; slot++) this.counts[into + slot]! += from[at + slot]!;
+    for (let slot = 0; slot < USAGES_STATED - USAGE_SLOT; slot++)
+      this.counts[into + slot]! += from[at + slot]!;
   }
 
   /** Adds the costs of an added usage in picodollars; NaN without a price. Returns true if all are known. */
@@ -75,7 +83,7 @@ export class Sums {
         isKnown = false;
         continue;
       }
-      const at = row * COST_SLOTS + slot;
+      const at = row * AMOUNTS + slot;
       this.priced[at]! += 1;
       const sum = this.picodollars[at]! + cost;
       if (sum < PER_USD) this.picodollars[at] = sum;
@@ -89,13 +97,19 @@ export class Sums {
   addAggregate(row: number, costs: AggregateCost): boolean {
     for (const [slot, products] of costs.entries()) {
       if (products === null) continue;
-      const at = row * COST_SLOTS + slot;
+      const at = row * AMOUNTS + slot;
       this.priced[at]! += 1;
       for (const { quantity, price } of products) this.addUsd(at, usdProduct(quantity, price));
     }
     const isKnown = !costs.includes(null);
     if (!isKnown) this.partial[row]! += 1;
     return isKnown;
+  }
+
+  /** Adds stated costs. `usages` is 0 for what a wrapper states beyond its children, if these state costs too. */
+  addStated(row: number, { ticks, usages }: StatedCost): void {
+    this.counts[row * COUNT_SLOTS + USAGES_STATED]! += usages;
+    if (ticks > 0) this.addUsd(row * AMOUNTS + STATED, usdProduct(ticks, PICODOLLARS_PER_TICK));
   }
 
   addLatency(row: number, ms: number): void {
@@ -111,25 +125,26 @@ export class Sums {
     const latencies = others.latenciesOf(from);
     if (latencies.count > 0) this.addLatencies(row, latencies);
     if (!this.withCosts) return;
-    for (let slot = 0; slot < COST_SLOTS; slot++) {
-      const other = from * COST_SLOTS + slot;
-      this.priced[row * COST_SLOTS + slot]! += others.priced[other]!;
-      this.addUsd(row * COST_SLOTS + slot, {
+    for (let slot = 0; slot < AMOUNTS; slot++) {
+      const other = from * AMOUNTS + slot;
+      this.priced[row * AMOUNTS + slot]! += others.priced[other]!;
+      this.addUsd(row * AMOUNTS + slot, {
         dollars: others.dollars[other]!,
         picodollars: others.picodollars[other]!,
       });
     }
   }
 
-  /** Returns the counts in the order of `COUNT_MEMBERS`. */
+  /** Returns the counts in the order of `COUNT_MEMBERS`, then how many usages state a cost. */
   countOf(row: number, slot: number): number {
     return this.counts[row * COUNT_SLOTS + slot]!;
   }
 
-  /** Returns the costs in the order of `COST_MEMBERS`: 0 without usage, null if none of it has a price. */
+  /** Returns the costs in the order of `COST_MEMBERS`: 0 without usage, null if none of it has a price; then the stated one. */
   costOf(row: number, slot: number): Usd | null {
     if (slot === COST_SLOTS) return this.totalCostOf(row);
-    const at = row * COST_SLOTS + slot;
+    if (slot > COST_SLOTS) return this.statedCostOf(row);
+    const at = row * AMOUNTS + slot;
     if (this.usages[row] === 0) return ZERO;
     return this.priced[at] === 0 ? null : { dollars: this.dollars[at]!, picodollars: this.picodollars[at]! };
   }
@@ -146,6 +161,13 @@ export class Sums {
   latenciesOf(row: number): LatencySums {
     const [count, sum, min, max] = this.latencies.subarray(row * 4, row * 4 + 4);
     return { count: count!, sum: sum!, min: min!, max: max! };
+  }
+
+  private statedCostOf(row: number): Usd | null {
+    const at = row * AMOUNTS + STATED;
+    const stated = { dollars: this.dollars[at]!, picodollars: this.picodollars[at]! };
+    const isStated = this.countOf(row, USAGES_STATED) > 0 || stated.dollars > 0 || stated.picodollars > 0;
+    return isStated ? stated : null;
   }
 
   private totalCostOf(row: number): Usd | null {

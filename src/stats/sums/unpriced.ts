@@ -1,7 +1,7 @@
 import type { CallCost } from "../../prices/cost-fields.ts";
 import { pricedUnits } from "../../prices/units.ts";
 import { COUNT_SLOTS, countFields, countSlots } from "../../usage/count-fields.ts";
-import { addUnits, unitsOf, type UnitCounts } from "../../usage/units.ts";
+import { addUnits, unitNames, unitsOf, type UnitCounts } from "../../usage/units.ts";
 import type { Usage } from "../../usage/usage.ts";
 
 /** Cost that charges for a count. Requests and the total are kept with any unpriced usage. */
@@ -42,7 +42,7 @@ export class Unpriced {
       if (kind === undefined || cost[kind] === null) left.counts[slot]! += usage[name] * times;
     }
     if (usage.units === undefined) return;
-    const units = unitsOf((unit) =>
+    const units = unitsOf(unitNames, (unit) =>
       cost[pricedUnits[unit].cost] === null ? (usage.units?.[unit] ?? 0) * times : 0,
     );
     left.units = addUnits(left.units, units);

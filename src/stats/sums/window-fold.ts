@@ -15,6 +15,7 @@ import {
   type CostKind,
 } from "../../prices/cost-fields.ts";
 import { areZero, COUNT_SLOTS, countsAt, countSlots } from "../../usage/count-fields.ts";
+import { statedCostOf } from "../../usage/stated-cost.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
 import { isMore, NOTHING_YET } from "../../usage/most-used.ts";
 import { bucketFinder } from "./bucket-finder.ts";
@@ -112,14 +113,17 @@ export class WindowFold {
     sums.addUsage(aggregate, own.counts, used * COUNT_SLOTS);
     if (book === undefined) return;
     const at = used * COUNT_SLOTS;
-    const usage = usageOf(used, { counts: own.counts, at, units: own.units.get(used) }, { calls, names });
+    const units = own.units.get(used);
+    const stated = statedCostOf(units);
+    if (stated !== undefined) sums.addStated(aggregate, stated);
+    const usage = usageOf(used, { counts: own.counts, at, units }, { calls, names });
     const cost = book.cost(usage.llm, startedAtUs, usage);
     costsInto(this.costs, cost);
     if (!sums.addCosts(aggregate, this.costs)) this.unpriced.add(usage, cost);
   }
 
   /** Adds aggregated calls. */
-  addAggregate({ atUs, fields, calls, errors, latency, latencies, used }: UsageAggregate): void {
+  addAggregate({ atUs, fields, calls, errors, latency, latencies, stated, used }: UsageAggregate): void {
     const { sums } = this.aggregates;
     const names = { llm: used?.llm ?? null, provider: this.providerOfAggregate(used) };
     const group = this.groups.numberOf(fields.map(jsonOf).join("\n"), names);
@@ -129,6 +133,7 @@ export class WindowFold {
     for (const ms of latencies) this.aggregates.latencies?.add(into, ms);
     if (used === undefined) return;
     sums.addUsage(into, used.counts, 0, used.usages);
+    if (used.costs !== undefined) sums.addStated(into, stated);
     if (used.costs === undefined || sums.addAggregate(into, used.costs)) return;
     const { costs, llm, service, units } = used;
     const unknown = (kind: CostKind): number | null => (costs[costSlots[kind]] === null ? null : 0);

@@ -198,18 +198,20 @@ class Tournament {
 const EXACTNESS: Readonly<Record<UsageSource, number>> = { estimate: 0, client: 1, gateway: 2 };
 
 /**
- * Creates the order of reports: by source (gateway, client, estimate), then the deepest, the one with more counts, the
- * earliest, and the smaller id. Independent of selection and read order.
+ * Creates the order of reports: one with counts before one that only states a cost; by source (gateway, client, estimate),
+ * then the deepest, the one with more counts, the earliest, and the smaller id. Independent of selection and read order.
  */
 function comparing(
   calls: CallTable,
   { depthOf }: LowestCommonAncestors,
 ): (one: number, other: number) => boolean {
   return (one, other) => {
+    const [counts, others] = [countsReported(calls, one), countsReported(calls, other)];
     const difference =
+      Math.sign(counts) - Math.sign(others) ||
       EXACTNESS[reporterOf(calls, one)] - EXACTNESS[reporterOf(calls, other)] ||
       depthOf[one]! - depthOf[other]! ||
-      countsReported(calls, one) - countsReported(calls, other) ||
+      counts - others ||
       calls.startedAtUs[other]! - calls.startedAtUs[one]! ||
       compareIds(calls, other, one);
     return difference > 0;

@@ -1,8 +1,8 @@
 import { release } from "../../shared/buffers.ts";
 import { NONE } from "../table/call-table.ts";
 import { COST_SLOTS } from "../../prices/cost-fields.ts";
-import { COUNT_SLOTS } from "../../usage/count-fields.ts";
-import { addUnits, lessUnits, type UnitCounts } from "../../usage/units.ts";
+import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
+import { addUnits, lessUnits, pricedUnitsOf, type UnitCounts } from "../../usage/units.ts";
 
 /**
  * Totals of calls: per call a linked list of entries, one per LLM, in flat arrays. A complete list never changes, so a call
@@ -58,6 +58,12 @@ export class Totals {
     const left = lessUnits(this.units.get(entry), superseded);
     if (left === undefined) this.units.delete(entry);
     else this.units.set(entry, left);
+  }
+
+  /** Whether nothing was used for an entry, but a cost is stated. */
+  onlyStatesCost(entry: number): boolean {
+    const units = this.units.size === 0 ? undefined : this.units.get(entry);
+    return units !== undefined && areZero(this.counts, entry) && pricedUnitsOf(units) === undefined;
   }
 
   /** Removes entries without contributions from a call's list, which must not be shared yet. */

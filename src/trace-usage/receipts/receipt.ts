@@ -8,7 +8,8 @@ import { rollUp } from "../fold/rollup.ts";
 import { idOf, NONE, reporterOf, type CallTable } from "../table/call-table.ts";
 import type { LlmDictionary } from "../table/llm-dictionary.ts";
 import { countFields, countMembers } from "../../usage/count-fields.ts";
-import { lessUnits } from "../../usage/units.ts";
+import { statedUsdOf } from "../../usage/stated-cost.ts";
+import { addUnits, lessUnits, pricedUnitsOf, type UnitCounts } from "../../usage/units.ts";
 import type { Usage } from "../../usage/usage.ts";
 import { amountOf, billedOf, lineItemsOf, type LineItem } from "./line-items.ts";
 import { contributionsOf, type Contribution } from "./contributions.ts";
@@ -109,7 +110,11 @@ function nothingOf(usage: Usage): Usage {
 }
 
 function used(usage: Usage) {
-  return { ...countMembers(usage), units: usage.units ?? {} };
+  return {
+    ...countMembers(usage),
+    units: pricedUnitsOf(usage.units) ?? {},
+    stated_cost: statedUsdOf(usage.units),
+  };
 }
 
 function completionOf(call: number, { calls, names, completionId: id }: Sources): Receipt["completion"] {
@@ -142,7 +147,9 @@ function unpricedOf(lines: readonly LineItem[]): Receipt["unpriced"] {
 function totalOf({ calls }: Subtree, { names, book }: Sources): Omit<Receipt["total"], "billed_cost"> {
   const { totals } = rollUp(calls, names, (usage, atUs) => book.cost(usage.llm, atUs, usage));
   const sums: (number | null)[] = costFields.map(() => null);
+  let units: UnitCounts | undefined;
   for (let entry = totals.heads[ITSELF]!; entry !== NONE; entry = totals.next[entry]!) {
+    units = addUnits(units, totals.units.get(entry));
     for (let slot = 0; slot < COST_SLOTS; slot++) {
       const cost = totals.costs[entry * COST_SLOTS + slot]!;
       if (!Number.isNaN(cost)) sums[slot] = (sums[slot] ?? 0) + cost;
@@ -154,5 +161,6 @@ function totalOf({ calls }: Subtree, { names, book }: Sources): Omit<Receipt["to
   return {
     ...(Object.fromEntries(members) as Record<LineItem["cost"], number | null>),
     total_cost: isEmpty ? 0 : usd(known.length === 0 ? null : known.reduce((sum, cost) => sum + cost, 0)),
+    stated_cost: statedUsdOf(units),
   };
 }

@@ -9,6 +9,7 @@ const receiptUsage = {
   cache_read_input_tokens: 0,
   cache_creation_input_tokens: 0,
   units: {},
+  stated_cost: null,
 };
 const nothingUsed = { ...receiptUsage, requests: 0, prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 const line = {
@@ -68,6 +69,7 @@ const receipt = {
     other_cost: 0,
     total_cost: 0.003,
     billed_cost: 0.00255,
+    stated_cost: null,
   },
 };
 

@@ -16,6 +16,10 @@ export const receiptReq = z
 
 const count = anyInteger.min(0);
 const usd = z.number().nullable().describe("USD; null if no price is known");
+const statedCost = z
+  .number()
+  .nullable()
+  .describe("What responses state that they cost (USD), beside the cost computed here; null if none does");
 const unit = z.enum([
   "uncached_prompt_tokens",
   "completion_tokens",
@@ -33,7 +37,8 @@ const used = z
     cache_read_input_tokens: count,
     cache_creation_input_tokens: count,
     units: z.partialRecord(z.enum(unitNames), count),
-  } satisfies Record<CountWire | "units", z.ZodType>)
+    stated_cost: statedCost,
+  } satisfies Record<CountWire | "units" | "stated_cost", z.ZodType>)
   .meta({ id: "ReceiptUsage" });
 
 const of = z
@@ -79,7 +84,11 @@ const total = z
     other_cost: usd,
     total_cost: usd,
     billed_cost: usd.describe("Sum of the lines' billed costs; without factors, `total_cost`"),
-  } satisfies Record<(typeof costFields)[number]["wire"] | "total_cost" | "billed_cost", z.ZodType>)
+    stated_cost: statedCost,
+  } satisfies Record<
+    (typeof costFields)[number]["wire"] | "total_cost" | "billed_cost" | "stated_cost",
+    z.ZodType
+  >)
   .describe("Totals of the call in `/trace/usage` over all LLMs, and units that are not tokens");
 
 const receipt = z

@@ -77,8 +77,11 @@ export function* writeCallUsage(
 }
 
 function writeEntries(head: number, totals: Totals, texts: EntryTexts, writer: ByteWriter): void {
+  let isFirst = true;
   for (let entry = head; entry !== NONE; entry = totals.next[entry]!) {
-    if (entry !== head) writer.byte(COMMA);
+    if (totals.onlyStatesCost(entry)) continue;
+    if (!isFirst) writer.byte(COMMA);
+    isFirst = false;
     texts.counts.write(totals.llms[entry]!, totals.counts, entry * COUNT_SLOTS, writer);
     if (texts.withCosts) writeCosts(totals.costs, entry * COST_SLOTS, { writer, printed: texts.printed });
     if (texts.withCosts && texts.printed === "all") writePartial(totals.unpriced[entry]! > 0, writer);
