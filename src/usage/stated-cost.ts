@@ -3,7 +3,7 @@ import type { UnitCounts } from "./units.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What responses say that they cost. `ticks`: 10^-10 USD, as xAI counts; `usages`: how many of them say so. */
+/** Sum of stated costs, in ticks of 10^-10 USD (the unit of xAI), and the number of usages that state one. */
 export interface StatedCost {
   readonly ticks: number;
   readonly usages: number;

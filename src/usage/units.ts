@@ -75,7 +75,7 @@ export function lessUnits(
   return unitsOf(unitsAndStated, (unit) => (units[unit] ?? 0) - (taken[unit] ?? 0));
 }
 
-/** Those of the named units that have a positive count; undefined if there are none. */
+/** Selects the named units with a positive count; undefined if there are none. */
 export function unitsOf<Name extends Unit | StatedUnit>(
   names: readonly Name[],
   countOf: (unit: Name) => number,

@@ -95,7 +95,7 @@ export async function rootsOf(ask: Ask, project_id: string): Promise<Total> {
   return sumOf(entries.flatMap((perLlm) => Object.values(perLlm)));
 }
 
-/** What these calls state that they and those below them cost, in picodollars; null if none does. */
+/** Sums the stated costs in the receipts of these calls, in picodollars; null if none has one. */
 export async function statedBy(ask: Ask, project_id: string, ids: readonly string[]): Promise<number | null> {
   const receipts = await Promise.all(ids.map((call_id) => ask("/call/receipt", { project_id, call_id })));
   const stated = receipts.map((receipt) => receipt.json().total.stated_cost as number | null);
