@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildPage } from "../helpers/build-page.ts";
 import { startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 
-const FIRST_LOAD_BYTES = 70_000;
+const FIRST_LOAD_BYTES = 180_000;
 
 let dir: string;
 let test: TestApp;

@@ -95,7 +95,11 @@ async function checkReceipt(id: string, reading: Reading): Promise<void> {
   if (!liveCalls(lane.someState).includes(name)) return;
   const { usage } = (await ask("/call/receipt", { call_id: id }, reading)) as Receipt;
   const observed = usage.map(({ llm, reported: { units: _units, ...counts } }) => [llm, counts]);
-  lane.narrow(`/call/receipt ${name}`, Object.fromEntries(observed), (state) => ownUsage(state, name));
+  lane.narrow(`/call/receipt ${name}`, Object.fromEntries(observed), (state) =>
+    Object.fromEntries(
+      Object.entries(ownUsage(state, name)).map(([llm, counts]) => [llm, { ...counts, stated_cost: null }]),
+    ),
+  );
 }
 
 const STATS_WINDOW = { start: "2025-11-01T00:00:00Z", end: "2026-01-02T00:00:00Z", granularity: 86_400 };
