@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { startProcess, type ServiceProcess } from "../test/helpers/service-process.ts";
 import type { Completions, GatewayTask, Sample, Samples, Streams, Uploads } from "./load/gateway-client.ts";
 import { inChild } from "./load/in-child.ts";
@@ -130,15 +131,10 @@ async function manyOpenStreams({ gateway, service }: Bench): Promise<ScenarioRes
   const before = await metric(service, "process_resident_memory_bytes");
   let open = 0;
   let memory = before;
-  const watch = setInterval(() => {
-    void Promise.all([
-      metric(service, "sumtree_gateway_open_requests"),
-      metric(service, "process_resident_memory_bytes"),
-    ]).then(([now, bytes]) => {
-      open = Math.max(open, now);
-      memory = Math.max(memory, bytes);
-    });
-  }, 500);
+  const watch = repeat(500, async () => {
+    open = Math.max(open, await metric(service, "sumtree_gateway_open_requests"));
+    memory = Math.max(memory, await metric(service, "process_resident_memory_bytes"));
+  });
   const task: GatewayTask = {
     kind: "streams",
     concurrent: OPEN_STREAMS,
@@ -153,7 +149,7 @@ async function manyOpenStreams({ gateway, service }: Bench): Promise<ScenarioRes
   };
   const [rounds] = await inChild<Samples>("gateway-client.ts", task);
   const finished = rounds![0]!.length;
-  clearInterval(watch);
+  await watch.stop();
   const aboveMiB = (memory - before) / 2 ** 20;
   return [
     figure(`${OPEN_STREAMS} streams: finished in good order`, spreadOf([finished]), {
@@ -181,11 +177,11 @@ async function upload(bench: Bench): Promise<ScenarioResult[]> {
   await ask(bench, what, { rounds: 0 });
   const before = await metric(service, "process_resident_memory_bytes");
   const curve: number[] = [];
-  const watch = setInterval(() => {
-    void metric(service, "process_resident_memory_bytes").then((bytes) => curve.push(bytes / 2 ** 20));
-  }, 50);
+  const watch = repeat(50, async () => {
+    curve.push((await metric(service, "process_resident_memory_bytes")) / 2 ** 20);
+  });
   const { subject, against } = await ask(bench, what, { rounds: UPLOAD_ROUNDS });
-  clearInterval(watch);
+  await watch.stop();
   const growth = Math.max(...curve) - before / 2 ** 20;
   console.error(
     `memory during ${UPLOAD_ROUNDS + 1} uploads, MB: ${curve.map((at) => at.toFixed(0)).join(" ")}`,
@@ -203,6 +199,23 @@ async function upload(bench: Bench): Promise<ScenarioResult[]> {
       target: { text: `≤ ${UPLOAD_MIB} MB`, used: growth / UPLOAD_MIB },
     }),
   ];
+}
+
+/** Does the work again and again. `stop` waits for what is under way: the service may end after it. */
+function repeat(everyMs: number, work: () => Promise<void>): { stop(): Promise<void> } {
+  let stopped = false;
+  const loop = (async () => {
+    while (!stopped) {
+      await work();
+      await delay(everyMs);
+    }
+  })();
+  return {
+    stop: () => {
+      stopped = true;
+      return loop;
+    },
+  };
 }
 
 async function metric(service: ServiceProcess, name: string): Promise<number> {
