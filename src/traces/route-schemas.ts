@@ -19,7 +19,7 @@ export const schemas = routeSchemas({
     summary: "List the traces of a window with their usage and cost",
     description:
       "The traces whose root started in the window (without a root: whose first call did), sorted over the whole window. `filter` " +
-      "and `query` are of the root, `any_call` of at least one call. Figures are of all calls of a trace, each completion once: " +
+      "and `query` are of the root, `any_call` of at least one call, `totals` of the figures of all calls. Figures are of all calls of a trace, each completion once: " +
       "those of its roots in `POST /trace/usage` plus `other_cost`.",
     success: "A page of traces, and the total of all that are selected",
     example: {
@@ -29,6 +29,7 @@ export const schemas = routeSchemas({
         any_call: {
           query: { $expr: { $contains: { input: { $getField: "inputs" }, substr: { $literal: "parcel" } } } },
         },
+        totals: { total_cost: { gt: 0.01 } },
         order_by: "total_cost",
       },
       response: {

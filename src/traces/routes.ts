@@ -40,8 +40,8 @@ export async function traceListRoutes(root: FastifyInstance, deps: TraceListDeps
   app.post("/traces/query", { config, schema: list }, async (request, reply) => {
     const { project_id, order_by: order, direction, limit, page_token, ...selection } = request.body;
     const project = request.grant.project(project_id);
-    const { start, end, filter, query, any_call } = selection;
-    const digest = selectionHash([project_id, start, end, filter, query, any_call, order, direction]);
+    const { start, end, filter, query, any_call, totals } = selection;
+    const digest = selectionHash([project_id, start, end, filter, query, any_call, totals, order, direction]);
     const place = page_token == null ? undefined : readPageToken(page_token, digest);
     const window = { ...selection, end: place?.endUs ?? end };
     const plan = planTraces(project, window, { selectionLimits, nowMs: clock.now() });

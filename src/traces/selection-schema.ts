@@ -2,6 +2,7 @@ import { projectId } from "../http/schemas/fields.ts";
 import { windowFields } from "../http/schemas/window-fields.ts";
 import { callsFilter, callsQuery, oncePerLimits, type SelectionLimits } from "../query/index.ts";
 import { knownMembers } from "./known-names.ts";
+import { totalsFields } from "./plan/totals.ts";
 
 const anyCall = oncePerLimits((limits) =>
   knownMembers({
@@ -20,6 +21,9 @@ export function tracesFields(limits: SelectionLimits) {
     ...windowFields,
     filter: callsFilter(limits).nullish().describe("Of the root of a trace; `trace_ids` may have any start"),
     query: callsQuery(limits).nullish().describe("Of the root of a trace"),
+    totals: totalsFields
+      .nullish()
+      .describe("Of all calls of a trace, `latency_ms` of its root. An unknown value meets no condition"),
     any_call: anyCall(limits).nullish().describe("Of at least one call of a trace"),
   };
 }

@@ -15,7 +15,7 @@ export interface TraceSelection {
   readonly root?: Sql | undefined;
   /** Condition over record columns that some call meets. */
   readonly anyCall?: Sql | undefined;
-  /** Conditions on `trace_id`. */
+  /** Conditions on `trace_id`, and on the sums of a trace. */
   readonly traces: readonly Sql[];
 }
 
@@ -28,18 +28,15 @@ export interface TraceRecords {
 const OF_ROOT = sql`(is_first = 1 AND is_root = 1)`;
 const NONE = trusted(String(NO_LATENCY));
 
-/** Column for `more`: latency of the root in milliseconds; `NO_LATENCY` if it has not ended, or there is none. */
-export const ROOT_LATENCY = sql`max(if(${OF_ROOT}, latency_ms, ${NONE})) AS root_latency_ms`;
-
 /**
  * SQL subquery over the records of manifests, or their trace sums, a row per trace: `records`, `is_selected`, `started_us`, the sums `trace_calls`,
- * `failed`, `unfinished`, `tokens`, `cost` and `wasted_cost` in the unit of the prices, whether something used has a price, and
- * the columns of `more`.
+ * `failed`, `unfinished`, `tokens`, `cost` and `wasted_cost` in the unit of the prices, whether something used has a price,
+ * `root_latency_ms` (`NO_LATENCY` if the root has not ended, or there is none), and the columns of `more`.
  */
 export function recordsByTrace(
   { project, manifests, prices }: TraceRecords,
   { started, root, anyCall, traces }: TraceSelection,
-  more: readonly Sql[],
+  more: readonly Sql[] = [],
 ): Sql {
   const hours = hourIn([...new Set(manifests.map(({ hour }) => hour))]);
   const batches = param(
@@ -65,7 +62,7 @@ export function recordsByTrace(
       sum(total_tokens) AS tokens,
       sum(record_cost) AS cost, max(is_used) AS used, ${priced} AS priced, max(is_partial) AS partial,
       sumIf(record_cost, is_wasted = 1) AS wasted_cost, max(is_used AND is_wasted = 1) AS wasted_used,
-      ${wastedPriced} AS wasted_priced,
+      ${wastedPriced} AS wasted_priced, max(if(${OF_ROOT}, latency_ms, ${NONE})) AS root_latency_ms,
       (${join(selected, " AND ")}) AS is_selected${join(
         more.map((column) => sql`, ${column}`),
         "",

@@ -45,7 +45,14 @@ const ORDERS = [
   "failed",
   "wasted_cost",
 ] as const;
+const LIMITED = ["total_cost", "wasted_cost", "total_tokens", "calls", "failed", "latency_ms"] as const;
+const OPERATORS = ["gt", "gte", "lt", "lte"] as const;
 const HOUR = 3_600_000;
+
+function meets(value: number | null, by: (typeof OPERATORS)[number], limit: number): boolean {
+  if (value === null) return false;
+  return { gt: value > limit, gte: value >= limit, lt: value < limit, lte: value <= limit }[by];
+}
 
 /** Messages of a trace at another time, now and then without a root. */
 function shifted(rows: Parameters<typeof messagesOf>[0], number: number) {
@@ -104,6 +111,8 @@ const question = fc.record({
   fromHour: fc.constantFrom(0, 0, 0, 21, 26),
   toHour: fc.constantFrom(96, 96, 32),
   ofRoot: fc.constantFrom(undefined, undefined, "top", "op-1"),
+  limit: fc.constantFrom(undefined, ...LIMITED.flatMap((name) => OPERATORS.map((by) => ({ name, by })))),
+  limitAt: fc.nat(20),
 });
 
 type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
@@ -111,12 +120,17 @@ type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
 async function expectList(
   project_id: string,
   all: readonly ExpectedTrace[],
-  { order_by, direction, limits, fromHour, toHour, ofRoot }: Question,
+  { order_by, direction, limits, fromHour, toHour, ofRoot, limit, limitAt }: Question,
 ): Promise<void> {
   const [startMs, endMs] = [Date.UTC(2026, 2, 28) + fromHour * HOUR, Date.UTC(2026, 2, 28) + toHour * HOUR];
   const inWindow = all.filter(({ startedMs }) => startedMs >= startMs && startedMs < endMs);
+  // at the value of a trace, where operators differ
+  const at = limit === undefined ? null : (all[limitAt % Math.max(all.length, 1)]?.[limit.name] ?? null);
+  const isWithin = (trace: ExpectedTrace): boolean =>
+    limit === undefined || at === null || meets(trace[limit.name], limit.by, at);
+  const ofAnyRoot = inWindow.filter(isWithin);
   const expected = sorted(
-    inWindow.filter(({ op_name }) => ofRoot === undefined || op_name === ofRoot),
+    ofAnyRoot.filter(({ op_name }) => ofRoot === undefined || op_name === ofRoot),
     order_by,
     direction,
   );
@@ -127,9 +141,13 @@ async function expectList(
     order_by,
     direction,
     ...(ofRoot !== undefined && { filter: { op_names: [ofRoot] } }),
+    ...(limit !== undefined &&
+      at !== null && {
+        totals: { [limit.name]: { [limit.by]: limit.name.endsWith("_cost") ? at / 1e12 : at } },
+      }),
   };
   const { order_by: _order, direction: _direction, ...selection } = body;
-  await expectFacets(selection, inWindow, expected);
+  await expectFacets(selection, ofAnyRoot, expected);
   const found = await pages(body, limits);
   const traces = found.flatMap((page) => page.traces);
   expect(

@@ -342,6 +342,24 @@ describe("/traces", () => {
       ["body", "any_call", "query", "$expr", "$eq", 0, "$getField"],
       "Unknown field",
     ],
+    [
+      "/traces/query",
+      { totals: { total_costs: { gt: 1 } } },
+      ["body", "totals", "total_costs"],
+      "Did you mean total_cost",
+    ],
+    [
+      "/traces/facets",
+      { fields: ["llm"], totals: { calls: { gt: 1.5 } } },
+      ["body", "totals", "calls", "gt"],
+      "",
+    ],
+    [
+      "/traces/query",
+      { totals: { total_cost: { eq: 1 } } },
+      ["body", "totals", "total_cost", "eq"],
+      "Extra inputs",
+    ],
     ["/traces/facets", { fields: ["llms"] }, ["body", "fields", 0], "Did you mean llm?"],
     ["/traces/facets", { fields: ["llm", "llm"] }, ["body", "fields", 1], "twice"],
     [
@@ -359,7 +377,12 @@ describe("/traces", () => {
   });
 
   it("rejects a page token of another question", async () => {
-    for (const more of [{ order_by: "calls" }, { direction: "asc" }, { start: "2026-01-01T00:00:00Z" }]) {
+    for (const more of [
+      { order_by: "calls" },
+      { direction: "asc" },
+      { start: "2026-01-01T00:00:00Z" },
+      { totals: { calls: { gte: 0 } } },
+    ]) {
       const answer = await test.post("/traces/query", { ...PAGES, ...more, page_token: pageToken });
       expect(answer.status).toBe(422);
       expect(answer.text).toContain("another request");

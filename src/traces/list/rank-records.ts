@@ -2,16 +2,16 @@ import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { Engine } from "../../store/engine.ts";
 import {
   recordsByTrace,
-  ROOT_LATENCY,
   type TraceRecords,
   type TraceSelection,
 } from "../../usage-rollup/records-by-trace.ts";
 import { NO_FIGURES, type Figures } from "../figures.ts";
-import { rankTuple, type Direction, type Rank, type TraceOrder } from "./order.ts";
+import type { TraceValue } from "../trace-values.ts";
+import { rankTuple, type Direction, type Rank } from "./order.ts";
 
 /** Part of an order. */
 export interface Page {
-  readonly order: TraceOrder;
+  readonly order: TraceValue;
   readonly direction: Direction;
   /** Last trace of the previous page. */
   readonly after: Rank | undefined;
@@ -87,7 +87,7 @@ function costOf([amount, used, priced, partial]: Row["costs"], unit: bigint): Fi
 function statementOf(records: TraceRecords, selection: TraceSelection, page: Page): Sql {
   const { order, direction, after, limit } = page;
   const selected = trusted("is_selected");
-  const byTrace = recordsByTrace(records, selection, order === "latency" ? [ROOT_LATENCY] : []);
+  const byTrace = recordsByTrace(records, selection);
   const isAfter = after === undefined ? selected : sql`${selected} AND rank > ${tupleOf(after)}`;
   const sum = (column: string): Sql => sql`toString(sumIf(${trusted(column)}, ${selected}))`;
   const any = (condition: string): Sql => sql`toUInt8(countIf(${selected} AND ${trusted(condition)}) > 0)`;

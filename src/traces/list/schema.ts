@@ -5,7 +5,7 @@ import { wholeNumber } from "../../http/schemas/zod-issues.ts";
 import type { SelectionLimits } from "../../query/index.ts";
 import { oneOfNames } from "../known-names.ts";
 import { tracesFields } from "../selection-schema.ts";
-import { ORDERS } from "./order.ts";
+import { TRACE_VALUES } from "../trace-values.ts";
 
 export const MAX_TRACES = 500;
 const DEFAULT_TRACES = 50;
@@ -15,7 +15,7 @@ export function tracesQueryRequest(limits: SelectionLimits) {
   return z
     .strictObject({
       ...tracesFields(limits),
-      order_by: oneOfNames(ORDERS)
+      order_by: oneOfNames(TRACE_VALUES)
         .default("started_at")
         .describe("Sorts the whole selection; unknown values are last, equal ones are sorted by trace id"),
       direction: oneOfNames(["desc", "asc"]).default("desc"),

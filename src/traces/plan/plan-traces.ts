@@ -20,6 +20,7 @@ import { invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import { hoursOfWindow } from "../../trace-usage/plan.ts";
 import { rollupQueryOf } from "../../usage-rollup/rollup-query.ts";
+import { totalConditions, type RequestedTotals, type TotalCondition } from "./totals.ts";
 
 /** Selection of traces that start in a window, by their root and by any of their calls. */
 export interface TracesPlan {
@@ -27,6 +28,7 @@ export interface TracesPlan {
   readonly window: TimeWindow;
   readonly root: TraceCondition | undefined;
   readonly anyCall: TraceCondition | undefined;
+  readonly totals: readonly TotalCondition[];
   /** True if the request names traces or calls, which are read directly. */
   readonly isNamed: boolean;
   /** SQL predicate of all calls of the traces that may be selected; it can be used in PREWHERE. */
@@ -51,6 +53,7 @@ export interface TracesRequested extends CallConditions {
   readonly start: number;
   readonly end?: number | null | undefined;
   readonly any_call?: CallConditions | null | undefined;
+  readonly totals?: RequestedTotals | null | undefined;
 }
 
 export interface PlanSettings {
@@ -61,7 +64,7 @@ export interface PlanSettings {
 /** Plans a query. Errors: validation. */
 export function planTraces(
   project: Project,
-  { start, end, any_call, ...root }: TracesRequested,
+  { start, end, any_call, totals, ...root }: TracesRequested,
   { selectionLimits: limits, nowMs }: PlanSettings,
 ): TracesPlan {
   const window = windowOf({ start, end }, nowMs);
@@ -74,6 +77,7 @@ export function planTraces(
     window,
     root: isEmpty(ofRoot) ? undefined : rootCondition(project, ofRoot),
     anyCall: ofAny === undefined || isEmpty(ofAny) ? undefined : anyCallCondition(project, ofAny),
+    totals: totalConditions(totals ?? {}),
     isNamed: traces !== undefined,
     place:
       traces === undefined ? inTracesOfHours(project, inHoursOf(project, range)!) : inTraces(project, traces),

@@ -7,8 +7,9 @@ import { readPriceTable } from "../../usage-rollup/read-price-table.ts";
 import type { TraceRecords, TraceSelection } from "../../usage-rollup/records-by-trace.ts";
 import { readTraceSnapshot } from "../../usage-rollup/snapshot.ts";
 import { figuresOf } from "../figures.ts";
-import type { Rankable } from "../list/order.ts";
+import { meetsTotals, totalsInRecords } from "../plan/totals.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
+import type { TraceWithFigures } from "../trace-values.ts";
 import { findTraces, type FoundTrace } from "./find-traces.ts";
 import { foldTraces } from "./fold-traces.ts";
 import type { ModelUse } from "./trace-sums.ts";
@@ -23,7 +24,7 @@ export interface ReadDeps {
 }
 
 /** Trace with its figures, from its calls. */
-export interface FoldedTrace extends FoundTrace, Rankable {
+export interface FoldedTrace extends FoundTrace, TraceWithFigures {
   readonly models: readonly ModelUse[];
 }
 
@@ -57,7 +58,7 @@ export async function selectTraces<OfRecords>(
     readRecords: async (manifests, ofCalls) => {
       const prices = await readPriceTable(engine, { project, manifests, book }, signal);
       if (prices === "changed" || prices === "unable") return prices;
-      return readRecords({ project, manifests, prices }, recordSelection(plan), ofCalls);
+      return readRecords({ project, manifests, prices }, recordSelection(plan, prices.costUnit), ofCalls);
     },
     readCalls: async (where): Promise<readonly FoldedTrace[]> => {
       if (where === undefined) return [];
@@ -81,14 +82,17 @@ export async function withFigures(
   }));
 }
 
-function recordSelection({ window, root, anyCall, place }: TracesPlan): TraceSelection {
+function recordSelection(
+  { window, root, anyCall, totals, place }: TracesPlan,
+  costUnit: number,
+): TraceSelection {
   const ofCalls = [root, anyCall].filter((one) => one !== undefined && one.ofRecords === undefined);
   const traces = ofCalls.map((one) => sql`trace_id IN ${one!.tracesIn(place)}`);
   return {
     started: window,
     root: root?.ofRecords,
     anyCall: anyCall?.ofRecords,
-    traces,
+    traces: [...traces, ...totalsInRecords(totals, costUnit)],
   };
 }
 
@@ -98,5 +102,7 @@ async function foldIn(deps: ReadDeps, plan: TracesPlan, place: Sql): Promise<rea
   const { project, window: started, root, anyCall } = plan;
   const conditions = [root, anyCall].filter((one) => one !== undefined);
   const where = [place, ...conditions.map((one) => sql`trace_id IN ${one.tracesIn(place)}`)];
-  return withFigures(deps, plan, await findTraces(engine, { project, where, started, most }, signal));
+  const found = await findTraces(engine, { project, where, started, most }, signal);
+  const folded = await withFigures(deps, plan, found);
+  return folded.filter((trace) => meetsTotals(trace, plan.totals));
 }
