@@ -2,7 +2,8 @@ import { useEffect, useState } from "react";
 import { get, KEY_REFUSED } from "./api/client.ts";
 import { forgetKey, storeKey, storedKey, keyOfOtherTabs, onSignedOut, takeHandedKey } from "./api/key.ts";
 import type { Whoami } from "./api/routes.ts";
-import { forgetAnswers, useQuery } from "./api/use-query.ts";
+import { forgetAnswers } from "./api/query-client.ts";
+import { useQuery } from "./api/use-query.ts";
 import { SignIn } from "./shell/sign-in.tsx";
 import { OtherKey } from "./shell/other-key.tsx";
 import { LoadState } from "./components/notice.tsx";
@@ -41,7 +42,9 @@ export function App({ handed }: AppProps) {
       setAsking(false);
     });
   }, [isAsking]);
-  const me = useQuery(key, ({ signal }) => get<Whoami>("/me", signal));
+  const me = useQuery(key === undefined ? undefined : `me\n${key}`, ({ signal }) =>
+    get<Whoami>("/me", signal),
+  );
   const known = me.value !== undefined && me.failure === undefined;
   useEffect(() => {
     // the key was revoked or has expired

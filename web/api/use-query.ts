@@ -1,6 +1,8 @@
+import { useQuery as useTanStackQuery, type Query, type QueryKey } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { isAbort, type RequestOptions } from "./client.ts";
 import { ApiError, passes, type Failure } from "./failure.ts";
+import { failureOf, queryClient } from "./query-client.ts";
 
 /** The state of a question. */
 export interface QueryState<Value> {
@@ -13,157 +15,103 @@ export interface QueryState<Value> {
   readonly isOld: boolean;
   /** When `value` came, in ms. */
   readonly cameMs: number;
-  /** It takes long enough to say so. */
-  readonly waiting: boolean;
-  /** How much has arrived. */
-  readonly progress: number;
+  /** How much has arrived; undefined unless it takes long enough to say so. */
+  readonly progress: number | undefined;
   readonly stopped: boolean;
-  /** The question and round that `value` and `failure` belong to. */
-  readonly answered: string | undefined;
   readonly stop: () => void;
   readonly refetch: () => void;
   /** Shows another value in place of one that is still shown. */
   replace(shown: Value, value: Value): void;
 }
 
-interface State<Value> extends Omit<QueryState<Value>, "busy" | "isOld" | "stop" | "refetch" | "replace"> {
-  /** The question that `value` answers, and among which others it may stay. */
-  readonly shownKey: string | undefined;
-  readonly shownWithin: string | undefined;
-}
-
-/** The last answers, by what may stay while the same view asks anew: going back shows them at once. */
-const lastAnswers = new Map<string, Pick<State<unknown>, "value" | "cameMs" | "shownKey" | "shownWithin">>();
-
-/** Drops cached values, which belong to the previous key. */
-export function forgetAnswers(): void {
-  lastAnswers.clear();
-}
-
-/** The last answer of those among which what is shown may stay. */
-export function lastAnswer<Value>(within: string): Value | undefined {
-  return lastAnswers.get(within)?.value as Value | undefined;
-}
-
-const BLINK_MS = 150;
-const LEFT = "left";
-/** Between tries to reach a service that is away. */
-const RETRIES_MS = [4000, 8000, 15_000, 30_000];
-const idle = {
-  failure: undefined,
-  waiting: false,
-  progress: 0,
-  stopped: false,
-  answered: undefined,
-};
-const nothing = { ...idle, value: undefined, cameMs: 0, shownKey: undefined, shownWithin: undefined };
-
 /**
- * Asks when `key` changes, and not while it is undefined. The question before is aborted. `show` takes a first part of the answer.
- * What is shown stays while the same query is refetched, and among all questions of one `within`. A failure that passes is
- * tried again by itself.
+ * Asks when `key` changes, and not while it is undefined. `show` takes a first part of the answer. What is shown stays while the
+ * same query is refetched, and among all questions of one `within`.
  */
 export function useQuery<Value>(
   key: string | undefined,
   load: (asking: RequestOptions, show: (part: Value) => void) => Promise<Value>,
   within?: string,
 ): QueryState<Value> {
-  const [state, setState] = useState<State<Value>>(() => ({
-    ...nothing,
-    ...(within !== undefined && (lastAnswers.get(within) as Partial<State<Value>> | undefined)),
-  }));
-  const [round, setRound] = useState(0);
-  const running = useRef<AbortController | undefined>(undefined);
-  const latest = useRef(load);
-  latest.current = load;
-  const asked = `${round}\n${key ?? ""}`;
-  useEffect(() => {
-    if (key === undefined) return;
-    const controller = new AbortController();
-    running.current = controller;
-    const { signal } = controller;
-    let counted = 0;
-    const mayStay = (state: State<Value>): boolean =>
-      state.shownKey === key || (within !== undefined && state.shownWithin === within);
-    const kept = (state: State<Value>): State<Value> => (mayStay(state) ? { ...state, ...idle } : nothing);
-    const come = (value: Value) => {
-      const came = { value, cameMs: Date.now(), shownKey: key, shownWithin: within };
-      if (within !== undefined) lastAnswers.set(within, came);
-      return came;
-    };
-    // a quick answer needs no progress; a long one reports it a few times a second
-    const timer = setInterval(
-      () => setState((state) => ({ ...kept(state), waiting: true, progress: counted })),
-      BLINK_MS,
-    );
-    const answer = (next: (state: State<Value>) => Partial<State<Value>>): void => {
-      clearInterval(timer);
-      setState((state) => ({ ...kept(state), ...next(state), answered: asked }));
-    };
-    const show = (value: Value): void => {
-      if (signal.aborted) return;
-      setState((state) =>
-        state.shownKey !== key || state.value === undefined ? { ...state, ...come(value) } : state,
-      );
-    };
-    latest.current({ signal, onProgress: (count) => (counted = count) }, show).then(
-      (value) => !signal.aborted && answer(() => come(value)),
-      (error: unknown) => {
-        if (signal.reason === LEFT) return;
-        if (signal.aborted || isAbort(error)) return answer(() => ({ stopped: true }));
-        const failure = error instanceof ApiError ? error.failure : bugOf(error);
-        // an answer to another question says nothing about one that is refused
-        answer((state) =>
-          passes(failure) || state.shownKey === key ? { failure } : { ...nothing, failure },
-        );
+  const queryKey = [within ?? "", key ?? ""];
+  const counted = useRef(0);
+  const query = useTanStackQuery<unknown>(
+    {
+      queryKey,
+      enabled: key !== undefined,
+      queryFn: async ({ signal }) => {
+        counted.current = 0;
+        const show = (part: Value): void => {
+          if (!signal.aborted) queryClient.setQueryData<Value>(queryKey, (known) => known ?? part);
+        };
+        const asking = { signal, onProgress: (count: number) => (counted.current = count) };
+        return load(asking, show).catch((error: unknown) => {
+          if (!(error instanceof ApiError) && !isAbort(error)) reportError(error);
+          throw error;
+        });
       },
-    );
-    return () => {
-      clearInterval(timer);
-      controller.abort(LEFT);
-    };
-  }, [key, within, round]);
-  const stop = useCallback(() => running.current?.abort("stopped"), []);
-  const refetch = useCallback(() => setRound((count) => count + 1), []);
-  const replace = useCallback(
-    (shown: Value, value: Value) => {
-      const last = within === undefined ? undefined : lastAnswers.get(within);
-      if (last?.value === shown) lastAnswers.set(within!, { ...last, value });
-      setState((state) => (state.value === shown ? { ...state, value } : state));
+      ...(within !== undefined && { placeholderData: () => lastAnswer(within) }),
     },
-    [within],
+    queryClient,
   );
-  useRetries(state.failure, state.answered === asked, refetch);
-  const isShown = state.shownKey === key || (within !== undefined && state.shownWithin === within);
+  const { failureReason, isFetching, isPlaceholderData } = query;
+  const failure = failureReason === null ? undefined : failureOf(failureReason);
+  // an answer to another question says nothing about one that is refused
+  const isKept = !isPlaceholderData || failure === undefined || passes(failure);
+  const busy = key !== undefined && isFetching && failure === undefined;
+  const { refetch } = query;
+  const hash = queryKey.join("\n");
   return {
-    ...state,
-    value: isShown ? state.value : undefined,
-    isOld: state.shownKey !== key,
-    busy: key !== undefined && state.answered !== asked,
-    stop,
-    refetch,
-    replace,
+    value: isKept ? (query.data as Value | undefined) : undefined,
+    failure,
+    busy,
+    isOld: isPlaceholderData,
+    cameMs: isPlaceholderData ? (lastQuery(within ?? "")?.state.dataUpdatedAt ?? 0) : query.dataUpdatedAt,
+    progress: useProgress(busy ? hash : undefined, counted),
+    stopped: key !== undefined && query.isPending && !isFetching && failure === undefined,
+    stop: () => void queryClient.cancelQueries({ queryKey, exact: true }),
+    refetch: useCallback(() => void refetch(), [refetch]),
+    replace: (shown, value) => {
+      const state = queryClient.getQueryState<Value>(queryKey);
+      if (state?.data === shown)
+        queryClient.setQueryData(queryKey, value, { updatedAt: state.dataUpdatedAt });
+    },
   };
 }
 
-/** Tries again while the page can be seen. */
-function useRetries(failure: Failure | undefined, isAnswered: boolean, refetch: () => void): void {
-  const tries = useRef(0);
+function lastQuery(within: string): Query<unknown, Error, unknown, QueryKey> | undefined {
+  const answered = queryClient
+    .getQueryCache()
+    .findAll({ queryKey: [within] })
+    .filter(({ state }) => state.data !== undefined);
+  return answered.reduce<(typeof answered)[0] | undefined>(
+    (last, one) => (last === undefined || one.state.dataUpdatedAt > last.state.dataUpdatedAt ? one : last),
+    undefined,
+  );
+}
+
+/** The last answer of those among which what is shown may stay. */
+export function lastAnswer<Value>(within: string): Value | undefined {
+  return lastQuery(within)?.state.data as Value | undefined;
+}
+
+const BLINK_MS = 150;
+
+/** A quick answer needs no progress; a long one reports it a few times a second. */
+function useProgress(
+  question: string | undefined,
+  counted: { readonly current: number },
+): number | undefined {
+  const [progress, setProgress] = useState<number | undefined>(undefined);
   useEffect(() => {
-    if (!isAnswered) return;
-    if (failure === undefined || !passes(failure)) {
-      tries.current = 0;
-      return;
-    }
-    const timer = setTimeout(
-      function retry() {
-        if (document.visibilityState === "visible") refetch();
-        else addEventListener("visibilitychange", retry, { once: true });
-      },
-      RETRIES_MS[Math.min(tries.current++, RETRIES_MS.length - 1)],
-    );
-    return () => clearTimeout(timer);
-  }, [failure, isAnswered, refetch]);
+    if (question === undefined) return;
+    const timer = setInterval(() => setProgress(counted.current), BLINK_MS);
+    return () => {
+      clearInterval(timer);
+      setProgress(undefined);
+    };
+  }, [question, counted]);
+  return progress;
 }
 
 /** Asks again when `version`, of what this key asked for, changes. Undefined: not known yet. */
@@ -178,9 +126,4 @@ export function useRefetchOn(
     seen.current = { key, version };
     if (before.key === key && before.version !== undefined && before.version !== version) load.refetch();
   }, [key, version]);
-}
-
-function bugOf(error: unknown): Failure {
-  reportError(error);
-  return { kind: "broken" };
 }

@@ -30,7 +30,7 @@ interface LoadStateProps {
 
 /** The progress or failure of a question, with a button to ask again. What is shown stays under a thin bar. */
 export function LoadState({ load, counting, shown = "" }: LoadStateProps) {
-  const { failure, waiting, stopped, progress, value, cameMs, stop, refetch: again } = load;
+  const { failure, stopped, progress, value, cameMs, stop, refetch: again } = load;
   if (failure !== undefined && value !== undefined && passes(failure)) {
     return (
       <div className="stale" role="status">
@@ -50,7 +50,7 @@ export function LoadState({ load, counting, shown = "" }: LoadStateProps) {
       </Notice>
     );
   }
-  if (!waiting || value !== undefined) return null;
+  if (progress === undefined || value !== undefined) return null;
   return (
     <Notice
       kind="quiet"

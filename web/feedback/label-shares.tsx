@@ -19,7 +19,7 @@ const MAX_LABELS = 20;
 
 /** The values at a path, and how often they occur in the newest feedback of the window. Shows how much was counted. */
 export function LabelShares({ path, project, window }: LabelSharesProps) {
-  const load = useQuery(JSON.stringify([path, project, window]), async (asking) => {
+  const load = useQuery(JSON.stringify(["labels", path, project, window]), async (asking) => {
     const at = (ms: number) => [{ $getField: "created_at" }, { $literal: new Date(ms).toISOString() }];
     const conditions: unknown[] = [{ $gte: at(window.fromMs) }];
     if (window.toMs !== undefined) conditions.push({ $lt: at(window.toMs) });

@@ -46,7 +46,7 @@ export function PriceForm({ project, zone, model, tier, onDone, onClose }: Price
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(from) && Number.isFinite(fromMs);
   const startMs = Math.max(fromMs, now - SHOWN_DAYS * DAY_MS);
   const left = useQuery(
-    isDay && startMs < now ? JSON.stringify([project, llm, tier, startMs]) : undefined,
+    isDay && startMs < now ? JSON.stringify(["price", project, llm, tier, startMs]) : undefined,
     async (asking) => {
       const body = { project_id: project, start: new Date(startMs).toISOString(), include_costs: true };
       const answer = await postJson({ path: "/usage/stats", body }, asking);

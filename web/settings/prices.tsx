@@ -27,7 +27,7 @@ const DAYS_MS = 30 * 86_400_000;
 export function Prices({ project, zone, address, go, maySet }: PricesProps) {
   const [removed, setRemoved] = useState<Price | undefined>(undefined);
   const { options } = address;
-  const load = useQuery(project, async (asking) => {
+  const load = useQuery(`prices\n${project}`, async (asking) => {
     const start = new Date(Date.now() - DAYS_MS).toISOString();
     const [stats, prices] = await Promise.all([
       postJson({ path: "/usage/stats", body: { project_id: project, start, include_costs: true } }, asking),

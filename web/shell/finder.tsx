@@ -121,7 +121,7 @@ export function Finder({ me, project, zone, address, go, help, signOut, onClose 
 /** Models, users and operations of the range. */
 function useNames(project: string, zone: string, address: UrlState): QueryState<UsageStats["groups"]> {
   const range = address.options["window"];
-  return useQuery(JSON.stringify([project, range, zone]), async (asking) => {
+  return useQuery(JSON.stringify(["names", project, range, zone]), async (asking) => {
     const window = readWindow(range, { now: Date.now(), zone });
     const answers = await Promise.all(
       (Object.keys(NAMED) as (keyof typeof NAMED)[]).map((group) => {

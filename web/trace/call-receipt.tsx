@@ -19,7 +19,7 @@ interface CallReceiptProps {
 
 /** The service's receipt of a call. */
 export function CallReceipt({ project, traceId, id, zone, used }: CallReceiptProps) {
-  const key = `${project}\n${traceId}\n${id}`;
+  const key = `receipt\n${project}\n${traceId}\n${id}`;
   const load = useQuery(key, async (asking) => {
     const body = { project_id: project, trace_id: traceId, call_id: id };
     return (await postJson({ path: "/call/receipt", body }, asking)).body;

@@ -52,17 +52,17 @@ const RENAMED: Readonly<Record<string, Tab>> = {
 /** One call: its facts, inputs, output and feedback. */
 export function Details({ project, traceId, zone, treeCall, used, tab, onTab, close }: DetailsProps) {
   const { id, name, endMs } = treeCall;
-  const key = `${project}\n${traceId}\n${id}`;
+  const key = `call\n${project}\n${traceId}\n${id}`;
   const asked = Object.hasOwn(RENAMED, tab) ? RENAMED[tab] : tab;
   const load = useQuery(key, async (asking) => {
     const filter = { trace_ids: [traceId], call_ids: [id] };
     const calls: Call[] = [];
     const body = { project_id: project, filter, include_costs: true };
     await postNdjson({ path: "/calls/stream_query", body }, (call) => calls.push(call), asking);
-    return calls[0];
+    return calls[0] ?? null;
   });
   useRefetchOn(load, key, endMs);
-  const call = load.value;
+  const call = load.value ?? undefined;
   const messages = useConversation(call);
   const isSaid = messages.length > 0;
   const { conversation: _none, ...others } = TABS;
@@ -116,7 +116,7 @@ function CallFeedback({
   readonly id: string;
   readonly zone: string;
 }) {
-  const load = useQuery(`${project}\n${id}`, (asking) => {
+  const load = useQuery(`feedback\n${project}\n${id}`, (asking) => {
     const body = {
       project_id: project,
       query: { $expr: { $eq: [{ $getField: "weave_ref" }, { $literal: `weave:///${project}/call/${id}` }] } },

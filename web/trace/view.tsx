@@ -39,7 +39,7 @@ interface TraceViewProps {
 }
 
 export function TraceView({ address, project, traceId, zone, go }: TraceViewProps) {
-  const load = useQuery<LoadedTrace>(`${project}\n${traceId}`, (asking, show) =>
+  const load = useQuery<LoadedTrace>(`trace\n${project}\n${traceId}`, (asking, show) =>
     loadTrace(project, traceId, { asking, show }),
   );
   const [folding, setFolding] = useState(() => readFolding(address.options));

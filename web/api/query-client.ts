@@ -1,0 +1,27 @@
+import { QueryClient } from "@tanstack/react-query";
+import { ApiError, passes, type Failure } from "./failure.ts";
+
+/** Between tries to reach a service that is away. */
+const RETRIES_MS = [4000, 8000, 15_000, 30_000];
+
+/** What the service has answered. A failure that passes is retried while the page can be seen. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      networkMode: "always",
+      refetchOnWindowFocus: false,
+      structuralSharing: false,
+      retry: (_count, error) => passes(failureOf(error)),
+      retryDelay: (count) => RETRIES_MS[Math.min(count, RETRIES_MS.length - 1)]!,
+    },
+  },
+});
+
+/** Drops cached values, which belong to the previous key. */
+export function forgetAnswers(): void {
+  queryClient.clear();
+}
+
+export function failureOf(error: unknown): Failure {
+  return error instanceof ApiError ? error.failure : { kind: "broken" };
+}
