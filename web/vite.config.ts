@@ -24,6 +24,10 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 0,
     modulePreload: false,
+    // libraries mark what needs a browser for frameworks that render on servers
+    rolldownOptions: {
+      onLog: (level, log, log2) => log.code !== "MODULE_LEVEL_DIRECTIVE" && log2(level, log),
+    },
   },
   plugins: [compressed],
   server: {

@@ -4,12 +4,13 @@ import type { UsageStats, Whoami } from "../api/routes.ts";
 import { useQuery, type QueryState } from "../api/use-query.ts";
 import { counted } from "../format/figure.ts";
 import { shortName } from "../format/op-name.ts";
-import { Choices, type Choice } from "../components/choices.tsx";
+import type { Choice } from "../components/choices.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { printCondition } from "../state/search.ts";
 import type { UrlState, View } from "../state/url-state.ts";
 import { readWindow } from "../state/time-range.ts";
 import type { Go } from "../state/use-address.ts";
+import { Choices } from "./lazy-choices.ts";
 import { sharedOptions } from "./shared-options.ts";
 
 interface FinderProps {

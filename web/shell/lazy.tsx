@@ -1,29 +1,21 @@
-import { useEffect, useState, type ComponentType } from "react";
+import type { ComponentType } from "react";
+import { useQuery } from "../api/use-query.ts";
 import { Notice } from "../components/notice.tsx";
 
-/** A view whose code is loaded when it is first shown. */
-export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  let loaded: ComponentType<Props> | undefined;
+/** A view whose code is loaded when it is first shown, and again while that fails. */
+export function lazy<Props extends object>(
+  name: string,
+  load: () => Promise<ComponentType<Props>>,
+): ComponentType<Props> {
   return function Lazy(props: Props) {
-    const [View, setView] = useState<ComponentType<Props> | undefined>(() => loaded);
-    const [failed, setFailed] = useState(false);
-    useEffect(() => {
-      if (View !== undefined) return;
-      load().then(
-        (view) => {
-          loaded = view;
-          setView(() => view);
-        },
-        () => setFailed(true),
-      );
-    }, [View]);
-    if (failed) {
-      return (
-        <Notice kind="error" title="This view could not be fetched.">
-          The service may have been updated: <button onClick={() => location.reload()}>Reload</button>
-        </Notice>
-      );
-    }
-    return View === undefined ? null : <View {...props} />;
+    const { value, failure, refetch } = useQuery(`code ${name}`, async () => ({ View: await load() }));
+    if (value !== undefined) return <value.View {...props} />;
+    if (failure === undefined) return null;
+    return (
+      <Notice kind="error" title="This view could not be fetched.">
+        It is tried again by itself. <button onClick={refetch}>Retry</button> The service may have been
+        updated: <button onClick={() => location.reload()}>Reload</button>
+      </Notice>
+    );
   };
 }

@@ -97,10 +97,16 @@ function UnknownWindow({ text, address, go }: UnknownWindowProps) {
   );
 }
 
-const FeedbackView = lazy(() => import("../feedback/view.tsx").then((module) => module.FeedbackView));
-const UsageView = lazy(() => import("../usage/view.tsx").then((module) => module.UsageView));
-const OverviewView = lazy(() => import("../overview/view.tsx").then((module) => module.OverviewView));
-const SettingsView = lazy(() => import("../settings/view.tsx").then((module) => module.SettingsView));
+const FeedbackView = lazy("feedback", () =>
+  import("../feedback/view.tsx").then((module) => module.FeedbackView),
+);
+const UsageView = lazy("usage", () => import("../usage/view.tsx").then((module) => module.UsageView));
+const OverviewView = lazy("overview", () =>
+  import("../overview/view.tsx").then((module) => module.OverviewView),
+);
+const SettingsView = lazy("settings", () =>
+  import("../settings/view.tsx").then((module) => module.SettingsView),
+);
 
 interface ViewProps {
   readonly me: Whoami;

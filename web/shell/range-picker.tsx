@@ -1,8 +1,9 @@
 import { useState } from "react";
 import { formatInterval } from "../format/instants.ts";
-import { clockOf, instantOf, printClock, readClock } from "../format/local-time.ts";
+import { clockOf, instantOf, midnightOf, printClock, readClock } from "../format/local-time.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { Menu } from "../components/menu.tsx";
+import { lazy } from "./lazy.tsx";
 import { printAddress, type UrlState } from "../state/url-state.ts";
 import {
   COMPARISONS,
@@ -10,8 +11,11 @@ import {
   isRange,
   printWindow,
   RANGES,
+  readWindow,
   type TimeRange,
 } from "../state/time-range.ts";
+
+const Calendar = lazy("calendar", () => import("./calendar.tsx").then((module) => module.Calendar));
 
 interface RangePickerProps {
   readonly address: UrlState;
@@ -48,22 +52,13 @@ export function RangePicker({ address, window, zone, change }: RangePickerProps)
           </div>
           <Between
             {...{ window, zone }}
+            action="Show"
             onWindow={(text) => {
               close();
               change({ window: text });
             }}
           />
-          <label>
-            Compare with{" "}
-            <select value={compare} onChange={(event) => change({ compare: event.currentTarget.value })}>
-              {Object.entries(COMPARISONS).map(([name, text]) => (
-                <option key={name} value={name}>
-                  {text}
-                </option>
-              ))}
-              {!Object.hasOwn(COMPARISONS, compare) && <option value={compare}>{compare}</option>}
-            </select>
-          </label>
+          <Comparison {...{ compare, window, zone, change }} />
           <CopyButton
             label="Copy a link with these times"
             text={() =>
@@ -79,15 +74,70 @@ export function RangePicker({ address, window, zone, change }: RangePickerProps)
   );
 }
 
+type ComparisonProps = Pick<RangePickerProps, "window" | "zone" | "change"> & { readonly compare: string };
+
+/** The period before, or another one. */
+function Comparison({ compare, window, zone, change }: ComparisonProps) {
+  const isOther = !Object.hasOwn(COMPARISONS, compare);
+  const [isChoosing, setChoosing] = useState(false);
+  const other = isOther ? readWindow(compare, { now: Date.now(), zone }) : undefined;
+  const lengthMs = (window.toMs ?? Date.now()) - window.fromMs;
+  const proposed = { fromMs: window.fromMs - lengthMs, toMs: window.fromMs };
+  return (
+    <>
+      <label>
+        Compare with{" "}
+        <select
+          value={isChoosing ? OTHER : compare}
+          onChange={({ currentTarget: { value } }) => {
+            setChoosing(value === OTHER);
+            if (value !== OTHER) change({ compare: value });
+          }}
+        >
+          {Object.entries(COMPARISONS).map(([name, text]) => (
+            <option key={name} value={name}>
+              {text}
+            </option>
+          ))}
+          {isOther && (
+            <option value={compare}>
+              {other?.toMs === undefined ? compare : formatInterval(other.fromMs, other.toMs, zone)}
+            </option>
+          )}
+          <option value={OTHER}>Another period …</option>
+        </select>
+      </label>
+      {isChoosing && (
+        <Between
+          window={other ?? proposed}
+          zone={zone}
+          action="Compare"
+          onWindow={(text) => {
+            setChoosing(false);
+            change({ compare: text });
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+const OTHER = "other";
+
 interface BetweenProps {
   readonly window: TimeRange;
   readonly zone: string;
+  readonly action: string;
   readonly onWindow: (text: string) => void;
 }
 
-function Between({ window, zone, onWindow }: BetweenProps) {
+/** Days of a calendar, or two times of the clock. */
+function Between({ window, zone, action, onWindow }: BetweenProps) {
+  const now = clockOf(Date.now(), zone);
   const [from, setFrom] = useState(() => printClock(clockOf(window.fromMs, zone)));
-  const [to, setTo] = useState(() => printClock(clockOf(window.toMs ?? Date.now(), zone)));
+  const [to, setTo] = useState(() =>
+    printClock(window.toMs === undefined ? now : clockOf(window.toMs, zone)),
+  );
   const [fromClock, toClock] = [readClock(from), readClock(to)];
   const isValid = fromClock < toClock;
   return (
@@ -99,6 +149,14 @@ function Between({ window, zone, onWindow }: BetweenProps) {
           onWindow(printWindow({ fromMs: instantOf(fromClock, zone), toMs: instantOf(toClock, zone) }));
       }}
     >
+      <Calendar
+        {...(isValid && { from: midnightOf(fromClock), to: midnightOf(toClock - 1, 1) })}
+        today={midnightOf(now)}
+        onDays={(first, end) => {
+          setFrom(printClock(first));
+          setTo(printClock(end));
+        }}
+      />
       <label>
         From{" "}
         <input type="datetime-local" value={from} onChange={(event) => setFrom(event.currentTarget.value)} />
@@ -113,7 +171,7 @@ function Between({ window, zone, onWindow }: BetweenProps) {
         </p>
       )}
       <button type="submit" className="main" disabled={!isValid}>
-        Show
+        {action}
       </button>
     </form>
   );

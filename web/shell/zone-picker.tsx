@@ -1,6 +1,6 @@
-import { Choices } from "../components/choices.tsx";
 import { Menu } from "../components/menu.tsx";
 import { HERE, ZONES, zonesLike } from "../state/zones.ts";
+import { Choices } from "./lazy-choices.ts";
 
 interface ZonePickerProps {
   readonly zone: string;
