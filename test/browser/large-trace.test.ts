@@ -5,13 +5,15 @@ import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 const PROJECT = "acme/large";
 const CALLS = Number(process.env["LARGE_TRACE_CALLS"] ?? 20_000);
 const BATCH = 10_000;
+/** Within the window that the web UI opens with. */
+const BEGAN = Date.now() - 3_600_000;
 
 let test: TestPage;
 
 /** An agent's long run: steps of a hundred calls, a model in each, one of them dear, and one call that failed. */
 function callAt(at: number): object {
   const step = at - (at % 100);
-  const second = (at: number): string => new Date(Date.parse("2026-11-20T12:00:00Z") + at * 10).toISOString();
+  const second = (at: number): string => new Date(BEGAN + at * 10).toISOString();
   const model = { prompt_tokens: at === 12_321 ? 900_000 : 1000, completion_tokens: 10, requests: 1 };
   return {
     project_id: PROJECT,

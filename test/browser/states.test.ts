@@ -117,6 +117,8 @@ describe.skipIf(chromiumPath === undefined)(
     it.each(states)("$name", async ({ name, place, says, fate, isAway: away = false }) => {
       await page.unrouteAll({ behavior: "ignoreErrors" });
       await show(page, "/acme/nothing/feedback");
+      // forgets the answers of the states before
+      await page.reload();
       if (fate !== undefined) await page.route(new RegExp(fate.path), fate.of);
       isAway = away;
       try {

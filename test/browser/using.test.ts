@@ -40,6 +40,27 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await again.context().close();
   });
 
+  it("chooses days of the shown zone in a calendar, and a period to compare them with", async () => {
+    const page = await test.open(
+      `/${PROJECT}/usage?window=2026-11-02T00:00:00Z..2026-11-04T00:00:00Z&zone=Asia/Tokyo`,
+    );
+    const optionOf = (name: string): string | null =>
+      new URLSearchParams(new URL(page.url()).hash.split("?")[1]).get(name);
+    await page.getByRole("button", { name: "Range:" }).click();
+    await page.getByRole("button", { name: "Go to the Previous Month" }).click();
+    await page.getByRole("button", { name: /October 5th, 2026/ }).click();
+    await page.getByRole("button", { name: /October 7th, 2026/ }).click();
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.waitForURL(/window=2026-10-04/);
+    expect(optionOf("window")).toBe("2026-10-04T15:00:00.000Z..2026-10-07T15:00:00.000Z");
+    await page.getByRole("button", { name: "Range:" }).click();
+    await page.getByLabel("Compare with").selectOption("Another period …");
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    await page.waitForURL(/compare=/);
+    expect(optionOf("compare")).toBe("2026-10-01T15:00:00.000Z..2026-10-04T15:00:00.000Z");
+    await page.context().close();
+  });
+
   it("supports navigation, folding, search and reading by keyboard", async () => {
     const page = await test.open(`/${PROJECT}/traces?sort=cost`);
     await untilIdle(page);

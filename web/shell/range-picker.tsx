@@ -26,6 +26,7 @@ interface RangePickerProps {
 
 /** Named ranges, or two instants by the clock of the shown zone; what they are compared with; a link that fixes them. */
 export function RangePicker({ address, window, zone, change }: RangePickerProps) {
+  const [isComparing, setComparing] = useState(false);
   const range = address.options["window"] ?? DEFAULT_RANGE;
   const { compare = "" } = address.options;
   const end = window.toMs ?? Date.now();
@@ -50,15 +51,17 @@ export function RangePicker({ address, window, zone, change }: RangePickerProps)
               </button>
             ))}
           </div>
-          <Between
-            {...{ window, zone }}
-            action="Show"
-            onWindow={(text) => {
-              close();
-              change({ window: text });
-            }}
-          />
-          <Comparison {...{ compare, window, zone, change }} />
+          {!isComparing && (
+            <Between
+              {...{ window, zone }}
+              action="Show"
+              onWindow={(text) => {
+                close();
+                change({ window: text });
+              }}
+            />
+          )}
+          <Comparison {...{ compare, window, zone, change, isComparing, setComparing }} />
           <CopyButton
             label="Copy a link with these times"
             text={() =>
@@ -74,12 +77,16 @@ export function RangePicker({ address, window, zone, change }: RangePickerProps)
   );
 }
 
-type ComparisonProps = Pick<RangePickerProps, "window" | "zone" | "change"> & { readonly compare: string };
+interface ComparisonProps extends Pick<RangePickerProps, "window" | "zone" | "change"> {
+  readonly compare: string;
+  /** Another period is being chosen. */
+  readonly isComparing: boolean;
+  readonly setComparing: (isComparing: boolean) => void;
+}
 
 /** The period before, or another one. */
-function Comparison({ compare, window, zone, change }: ComparisonProps) {
+function Comparison({ compare, window, zone, change, isComparing, setComparing }: ComparisonProps) {
   const isOther = !Object.hasOwn(COMPARISONS, compare);
-  const [isChoosing, setChoosing] = useState(false);
   const other = isOther ? readWindow(compare, { now: Date.now(), zone }) : undefined;
   const lengthMs = (window.toMs ?? Date.now()) - window.fromMs;
   const proposed = { fromMs: window.fromMs - lengthMs, toMs: window.fromMs };
@@ -88,9 +95,9 @@ function Comparison({ compare, window, zone, change }: ComparisonProps) {
       <label>
         Compare with{" "}
         <select
-          value={isChoosing ? OTHER : compare}
+          value={isComparing ? OTHER : compare}
           onChange={({ currentTarget: { value } }) => {
-            setChoosing(value === OTHER);
+            setComparing(value === OTHER);
             if (value !== OTHER) change({ compare: value });
           }}
         >
@@ -107,13 +114,13 @@ function Comparison({ compare, window, zone, change }: ComparisonProps) {
           <option value={OTHER}>Another period …</option>
         </select>
       </label>
-      {isChoosing && (
+      {isComparing && (
         <Between
           window={other ?? proposed}
           zone={zone}
           action="Compare"
           onWindow={(text) => {
-            setChoosing(false);
+            setComparing(false);
             change({ compare: text });
           }}
         />
