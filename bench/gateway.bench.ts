@@ -203,16 +203,16 @@ async function upload(bench: Bench): Promise<ScenarioResult[]> {
 
 /** Does the work again and again. `stop` waits for what is under way: the service may end after it. */
 function repeat(everyMs: number, work: () => Promise<void>): { stop(): Promise<void> } {
-  let stopped = false;
+  const stopping = new AbortController();
   const loop = (async () => {
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
       await work();
       await delay(everyMs);
     }
   })();
   return {
     stop: () => {
-      stopped = true;
+      stopping.abort();
       return loop;
     },
   };

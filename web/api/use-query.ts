@@ -1,4 +1,4 @@
-import { useQuery as useTanStackQuery, type Query, type QueryKey } from "@tanstack/react-query";
+import { useQuery as useTanStackQuery, type Query } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { isAbort, type RequestOptions } from "./client.ts";
 import { ApiError, passes, type Failure } from "./failure.ts";
@@ -35,7 +35,7 @@ export function useQuery<Value>(
 ): QueryState<Value> {
   const queryKey = [within ?? "", key ?? ""];
   const counted = useRef(0);
-  const query = useTanStackQuery<unknown>(
+  const query = useTanStackQuery(
     {
       queryKey,
       enabled: key !== undefined,
@@ -79,7 +79,7 @@ export function useQuery<Value>(
   };
 }
 
-function lastQuery(within: string): Query<unknown, Error, unknown, QueryKey> | undefined {
+function lastQuery(within: string): Query | undefined {
   const answered = queryClient
     .getQueryCache()
     .findAll({ queryKey: [within] })
