@@ -62,7 +62,7 @@ export function useQuery<Value>(
   const { refetch } = query;
   const hash = queryKey.join("\n");
   return {
-    value: isKept ? (query.data as Value | undefined) : undefined,
+    value: isKept ? query.data : undefined,
     failure,
     busy,
     isOld: isPlaceholderData,
