@@ -10,6 +10,7 @@ const ONLY_LONG = [
   "browser/large-trace",
   "browser/live-trace",
   "browser/numbers",
+  "browser/one-total",
   "browser/states",
   "browser/using",
   "contract/limits",
