@@ -1,4 +1,5 @@
-import { useState } from "react";
+import { Menu } from "../components/menu.tsx";
+import { Segments } from "../components/segments.tsx";
 import { oneLine } from "../format/plain-text.ts";
 import { GROUPS, MAX_GROUPS, nameOfGroup } from "./groups.ts";
 
@@ -7,75 +8,83 @@ interface GroupPickerProps {
   readonly onGroups: (groups: readonly string[]) => void;
 }
 
-const FIELD = "…";
+/** What a click groups by, alone. */
+const FREQUENT: Readonly<Record<string, string>> = {
+  llm: "Model",
+  svc_user_id: "User",
+  op_name: "Operation",
+  "attributes.version": "Version",
+};
 
 /** The groups of the bars: named groups, or any fields of calls. */
 export function GroupPicker({ groups, onGroups }: GroupPickerProps) {
-  const [choosing, setChoosing] = useState(false);
-  const add = (group: string): void => {
-    setChoosing(false);
-    if (group !== "" && !groups.includes(group)) onGroups([...groups, group]);
-  };
+  const only = groups.length === 1 ? groups[0]! : "";
+  const isFrequent = Object.hasOwn(FREQUENT, only);
   return (
     <>
-      <span>by</span>
-      {groups.map((group) => (
-        <span key={group} className="chip">
-          <bdi>{oneLine(nameOfGroup(group), 40)}</bdi>
-          <button
-            className="quiet"
-            aria-label={`Do not group by ${oneLine(nameOfGroup(group), 40)}`}
-            onClick={() => onGroups(groups.filter((one) => one !== group))}
-          >
-            ×
-          </button>
-        </span>
-      ))}
-      {choosing && <FieldForm onField={add} />}
-      {!choosing && groups.length < MAX_GROUPS && (
-        <select
-          aria-label="Group by"
-          value=""
-          onChange={(event) => {
-            const { value } = event.currentTarget;
-            event.currentTarget.value = "";
-            if (value === FIELD) setChoosing(true);
-            else add(value);
-          }}
-        >
-          <option value="">+ group</option>
-          {Object.entries(GROUPS)
-            .filter(([name]) => !groups.includes(name))
-            .map(([name, label]) => (
-              <option key={name} value={name}>
-                {label}
-              </option>
-            ))}
-          <option value={FIELD}>a field …</option>
-        </select>
+      <Segments label="Group by" all={FREQUENT} chosen={only} onChoose={(group) => onGroups([group])} />
+      {!isFrequent &&
+        groups.map((group) => (
+          <span key={group} className="chip">
+            <bdi>{oneLine(nameOfGroup(group), 40)}</bdi>
+            <button
+              className="quiet"
+              aria-label={`Do not group by ${oneLine(nameOfGroup(group), 40)}`}
+              onClick={() => onGroups(groups.filter((one) => one !== group))}
+            >
+              ×
+            </button>
+          </span>
+        ))}
+      {groups.length < MAX_GROUPS && (
+        <Menu label="+ group" name="Add a group">
+          {(close) => (
+            <AddGroup
+              {...{ groups }}
+              onAdd={(group) => {
+                close();
+                onGroups([...new Set([...groups, group])]);
+              }}
+            />
+          )}
+        </Menu>
       )}
     </>
   );
 }
 
-function FieldForm({ onField }: { readonly onField: (field: string) => void }) {
+interface AddGroupProps {
+  readonly groups: readonly string[];
+  readonly onAdd: (group: string) => void;
+}
+
+function AddGroup({ groups, onAdd }: AddGroupProps) {
   return (
-    <form
-      className="tools"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const field = new FormData(event.currentTarget).get("field");
-        onField(typeof field === "string" ? field.trim() : "");
-      }}
-    >
-      <input
-        name="field"
-        aria-label="Field to group by"
-        placeholder="attributes.tenant"
-        // an address separates fields by commas
-        pattern="[^,]*"
-      />
-      <button type="submit">Group</button>
-    </form>
+    <>
+      {Object.entries(GROUPS)
+        .filter(([name]) => !groups.includes(name))
+        .map(([name, label]) => (
+          <button key={name} className="quiet" onClick={() => onAdd(name)}>
+            {label}
+          </button>
+        ))}
+      <form
+        className="tools"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const field = new FormData(event.currentTarget).get("field");
+          if (typeof field === "string" && field.trim() !== "") onAdd(field.trim());
+        }}
+      >
+        <input
+          name="field"
+          aria-label="Field to group by"
+          placeholder="attributes.tenant"
+          // an address separates fields by commas
+          pattern="[^,]*"
+        />
+        <button type="submit">Group</button>
+      </form>
+    </>
   );
 }
