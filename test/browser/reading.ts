@@ -49,13 +49,18 @@ export async function allRows(page: Page): Promise<readonly Row[]> {
 function readRows(): { seen: Row[]; heightPx: number; atEnd: boolean } {
   const list = document.querySelector(".rows")!;
   const seen = [...list.querySelectorAll(".body .row")].map((row) => {
-    const cells = [...row.querySelectorAll<HTMLElement>("[role=gridcell]")].map((cell) => [
-      cell.className.replace("number ", ""),
-      {
-        text: cell.innerText,
-        title: (cell.matches("[title]") ? cell : cell.querySelector("[title]"))?.getAttribute("title") ?? "",
-      },
-    ]);
+    const cells = [...row.querySelectorAll<HTMLElement>("[role=gridcell]")].flatMap((cell) => {
+      const name = cell.className.replace("number ", "");
+      const [own, text] = [cell.querySelector<HTMLElement>(".own"), cell.innerText];
+      const titled = cell.matches("[title]") ? [cell] : [...cell.querySelectorAll("[title]")];
+      const title = (titled.at(own === null ? 0 : -1) ?? cell).getAttribute("title") ?? "";
+      if (own === null) return [[name, { text, title }]];
+      const ownTitle = titled[0]?.getAttribute("title") ?? "";
+      return [
+        [`own-${name}`, { text: own.innerText, title: ownTitle }],
+        [name, { text: text.split(" of ").at(-1)!, title }],
+      ];
+    });
     const which =
       row.querySelector("a")?.getAttribute("href") ??
       row.querySelector("[data-call]")?.getAttribute("data-call") ??

@@ -61,6 +61,27 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await page.context().close();
   });
 
+  it("opens a trace with its call beside it, the focus in the tree, and goes to the dearest call", async () => {
+    const page = await test.open(`/${PROJECT}/traces?sort=cost`);
+    await page.getByRole("link", { name: "contract_review" }).click();
+    await page.getByRole("region", { name: "Call contract_review" }).waitFor();
+    await page.waitForFunction(() => document.activeElement?.classList.contains("tree"));
+    await page.getByRole("button", { name: "Dearest call" }).click();
+    const dearest = page.getByRole("region", { name: "Call google.generate_content" });
+    await dearest.waitFor();
+    await page.getByRole("tab", { name: "Cost" }).click();
+    const first = page.url();
+    await dearest.getByRole("button", { name: "gemini-2.5-pro" }).first().click();
+    await page.waitForFunction((url) => location.href !== url, first);
+    await dearest.waitFor();
+    await page.getByRole("button", { name: "Close the details" }).click();
+    await page.locator(".details").waitFor({ state: "detached" });
+    await page.reload();
+    await untilIdle(page);
+    expect(await page.locator(".details").count()).toBe(0);
+    await page.context().close();
+  });
+
   it("supports navigation, folding, search and reading by keyboard", async () => {
     const page = await test.open(`/${PROJECT}/traces?sort=cost`);
     await untilIdle(page);

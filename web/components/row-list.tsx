@@ -84,6 +84,7 @@ export function RowList(props: RowListProps) {
   const handler = useRef(onKeyDown);
   handler.current = onKeyDown;
   useEffect(() => {
+    if (document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
     const hear = (event: KeyboardEvent): void => {
       if (event.target === document.body) handler.current(event);
     };

@@ -13,12 +13,14 @@ interface CallReceiptProps {
   readonly traceId: string;
   readonly id: string;
   readonly zone: string;
+  /** Goes to the next call that used an LLM. */
+  readonly onModel: (llm: string) => void;
   /** Usage text of its row. */
   readonly used: string | undefined;
 }
 
 /** The service's receipt of a call. */
-export function CallReceipt({ project, traceId, id, zone, used }: CallReceiptProps) {
+export function CallReceipt({ project, traceId, id, zone, onModel, used }: CallReceiptProps) {
   const key = `receipt\n${project}\n${traceId}\n${id}`;
   const load = useQuery(key, async (asking) => {
     const body = { project_id: project, trace_id: traceId, call_id: id };
@@ -28,7 +30,7 @@ export function CallReceipt({ project, traceId, id, zone, used }: CallReceiptPro
   return (
     <div className="receipt" aria-busy={load.busy}>
       <LoadState load={load} />
-      {load.value !== undefined && <Lines receipt={load.value} zone={zone} />}
+      {load.value !== undefined && <Lines receipt={load.value} {...{ zone, onModel }} />}
       {load.value !== undefined && <Origins receipt={load.value} />}
     </div>
   );
@@ -36,7 +38,11 @@ export function CallReceipt({ project, traceId, id, zone, used }: CallReceiptPro
 
 type Line = Receipt["lines"][number];
 
-function Lines({ receipt, zone }: { readonly receipt: Receipt; readonly zone: string }) {
+interface LinesProps extends Pick<CallReceiptProps, "zone" | "onModel"> {
+  readonly receipt: Receipt;
+}
+
+function Lines({ receipt, zone, onModel }: LinesProps) {
   const { lines } = receipt;
   if (lines.length === 0) return <p className="dim">Neither this call nor any below it used a model.</p>;
   const beside = lines.filter((line) => !isOfTokens(line));
@@ -67,7 +73,12 @@ function Lines({ receipt, zone }: { readonly receipt: Receipt; readonly zone: st
           </tr>
         </thead>
         {(["own", "below"] as const).map((of) => (
-          <Part key={of} of={of} lines={lines.filter((line) => line.of === of)} {...{ zone, billed }} />
+          <Part
+            key={of}
+            of={of}
+            lines={lines.filter((line) => line.of === of)}
+            {...{ zone, billed, onModel }}
+          />
         ))}
         <tfoot>
           <Sum name="tokens" lines={lines.filter(isOfTokens)} billed={billed} />
@@ -81,14 +92,14 @@ function Lines({ receipt, zone }: { readonly receipt: Receipt; readonly zone: st
 
 const PARTS = { own: "the call itself", below: "the calls below it" } as const;
 
-interface PartProps {
+interface PartProps extends Pick<CallReceiptProps, "onModel"> {
   readonly of: Line["of"];
   readonly lines: readonly Line[];
   readonly zone: string;
   readonly billed: boolean;
 }
 
-function Part({ of, lines, zone, billed }: PartProps) {
+function Part({ of, lines, zone, billed, onModel }: PartProps) {
   if (lines.length === 0) return null;
   return (
     <tbody>
@@ -100,7 +111,13 @@ function Part({ of, lines, zone, billed }: PartProps) {
       {lines.map((line, at) => (
         <tr key={at} className="line">
           <th scope="row">
-            <bdi>{oneLine(line.llm, 60)}</bdi>
+            <button
+              className="link"
+              title="Go to the next call that used it"
+              onClick={() => onModel(line.llm)}
+            >
+              <bdi>{oneLine(line.llm, 60)}</bdi>
+            </button>
             {line.provider !== null && <small className="below">{oneLine(line.provider, 60)}</small>}
           </th>
           <td>{unitName(line.unit)}</td>

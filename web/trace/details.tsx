@@ -29,6 +29,8 @@ interface DetailsProps {
   readonly used: UsedByCall | undefined;
   readonly tab: string;
   readonly onTab: (tab: string) => void;
+  /** Goes to the next call that used an LLM. */
+  readonly onModel: (llm: string) => void;
   readonly close: () => void;
 }
 
@@ -50,7 +52,17 @@ const RENAMED: Readonly<Record<string, Tab>> = {
 };
 
 /** One call: its facts, inputs, output and feedback. */
-export function Details({ project, traceId, zone, treeCall, used, tab, onTab, close }: DetailsProps) {
+export function Details({
+  project,
+  traceId,
+  zone,
+  treeCall,
+  used,
+  tab,
+  onTab,
+  onModel,
+  close,
+}: DetailsProps) {
   const { id, name, endMs } = treeCall;
   const key = `call\n${project}\n${traceId}\n${id}`;
   const asked = Object.hasOwn(RENAMED, tab) ? RENAMED[tab] : tab;
@@ -98,7 +110,10 @@ export function Details({ project, traceId, zone, treeCall, used, tab, onTab, cl
         {shown === "cost" && (
           <>
             {used !== undefined && <UsageTable caption="Used, with everything below it" usage={used.total} />}
-            <CallReceipt {...{ project, traceId, id, zone }} used={used && JSON.stringify(used.total)} />
+            <CallReceipt
+              {...{ project, traceId, id, zone, onModel }}
+              used={used && JSON.stringify(used.total)}
+            />
           </>
         )}
         {shown === "feedback" && <CallFeedback {...{ project, id, zone }} />}

@@ -64,22 +64,18 @@ export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTabl
   );
 }
 
+const TOTAL = "With everything below, each completion once; before it what the call itself adds to the trace";
+
 function Head({ axis }: { readonly axis: Axis }) {
   const marks = [0, 0.25, 0.5, 0.75].map((part) => formatDuration((axis.toMs - axis.fromMs) * part).text);
   return (
     <>
       <span role="columnheader">call</span>
-      <span role="columnheader" className="number own" title="What the call itself adds to the trace">
-        own tok
+      <span role="columnheader" className="number tokens" title={TOTAL}>
+        tokens
       </span>
-      <span role="columnheader" className="number tokens" title="With everything below; each completion once">
-        total
-      </span>
-      <span role="columnheader" className="number own" title="What the call itself adds to the trace">
-        own $
-      </span>
-      <span role="columnheader" className="number" title="With everything below; each completion once">
-        total $
+      <span role="columnheader" className="number" title={TOTAL}>
+        cost
       </span>
       <span role="columnheader" className="bars" aria-label="when">
         {marks.map((mark, at) => (
@@ -115,24 +111,20 @@ function Cells({ row, treeUsage, isAdding, unfinished, axis, onFold }: CellsProp
         <Fold row={row} onFold={onFold} />
         <Name row={row} unfinished={unfinished} />
       </span>
-      <span role="gridcell" className="number own own-tokens">
-        {row.kind === "call" && (
-          <UsageOrPlaceholder
-            {...{ isAdding }}
-            total={own}
-            show={({ tokens }) => <Tokens count={tokens} />}
-          />
-        )}
-      </span>
       <span role="gridcell" className="number tokens">
+        {own !== undefined && own.tokens !== total?.tokens && (
+          <span className="own">
+            <Tokens count={own.tokens} /> of{" "}
+          </span>
+        )}
         <UsageOrPlaceholder {...{ total, isAdding }} show={({ tokens }) => <Tokens count={tokens} />} />
       </span>
-      <span role="gridcell" className="number own own-usd">
-        {row.kind === "call" && (
-          <UsageOrPlaceholder {...{ isAdding }} total={own} show={(own) => <Dollars total={own} />} />
-        )}
-      </span>
       <span role="gridcell" className="number cost">
+        {own !== undefined && own.usd !== total?.usd && (
+          <span className="own">
+            <Dollars total={own} /> of{" "}
+          </span>
+        )}
         <UsageOrPlaceholder {...{ total, isAdding }} show={(total) => <Dollars total={total} />} />
       </span>
       <span role="gridcell" className="bars">

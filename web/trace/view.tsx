@@ -10,12 +10,13 @@ import { LoadState, Notice } from "../components/notice.tsx";
 import { UsageOrPlaceholder } from "../components/used-or.tsx";
 import type { UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
+import { useMedia } from "../state/use-media.ts";
 import { callAt, childrenOf, countOf, hasFailed, idAt, positionOf } from "./tree/call-tree.ts";
 import { openedFor, type ExpandedState } from "./tree/expanded-state.ts";
 import type { TreeUsage } from "./tree/tree-usage.ts";
 import { isGroup, keyAt } from "./tree/rows.ts";
 import { NOT_FOUND } from "./tree/text-index.ts";
-import { nextOf } from "./tree/walk.ts";
+import { costliestDescendant, nextOf } from "./tree/walk.ts";
 import { Details, type UsedByCall } from "./details.tsx";
 import { FindBox } from "./find-box.tsx";
 import { loadTrace, type LoadedTrace } from "./load/load-trace.ts";
@@ -26,6 +27,8 @@ import { TreeTable } from "./tree-table.tsx";
 import { useSelection } from "./use-selection.ts";
 import { useTreeKeys } from "./use-tree-keys.ts";
 
+/** Tree and details fit side by side. */
+const BESIDE = "(width >= 1100px)";
 const REFRESH_MS = 5000;
 /** Larger traces are only refreshed by hand. */
 const MAX_REFRESHED_CALLS = 20_000;
@@ -46,9 +49,9 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
   const state = useTraceState(load.value, folding);
   useRefresh(load.value, load.refetch);
   const changeFolding = useCallback(
-    (next: ExpandedState) => {
+    (next: ExpandedState, more: UrlState["options"] = {}) => {
       setFolding(next);
-      go({ options: { ...address.options, ...printFolding(next) } }, "replace");
+      go({ options: { ...address.options, ...printFolding(next), ...more } }, "replace");
     },
     [address, go],
   );
@@ -96,13 +99,14 @@ interface ShellProps extends TraceViewProps {
   /** The usage of the calls is being loaded. */
   readonly isAdding: boolean;
   readonly folding: ExpandedState;
-  readonly changeFolding: (folding: ExpandedState) => void;
+  readonly changeFolding: (folding: ExpandedState, more?: UrlState["options"]) => void;
 }
 
 function Shell(props: ShellProps) {
   const { address, project, traceId, zone, go, trace, state, isAdding, folding, changeFolding } = props;
   const { options } = address;
-  const opened = options["call"];
+  const isBeside = useMedia(BESIDE) && options["panel"] !== "closed";
+  const opened = options["call"] ?? (isBeside ? idAt(trace.tree, 0) : undefined);
   const find = useRef<HTMLInputElement>(null);
   const { tree, rows } = state;
   const { active, position, turn, choose } = useSelection(state, opened);
@@ -110,22 +114,26 @@ function Shell(props: ShellProps) {
     const key = keyAt(tree, rows, index);
     if (key === undefined) return;
     if (isGroup(rows.lines[index]!)) fold(key);
-    else go({ options: { ...options, call: key } }, opened === undefined ? undefined : "replace");
+    else go({ options: { ...options, call: key, panel: "" } }, opened === undefined ? undefined : "replace");
   };
-  const close = (): void => go({ options: { ...options, call: "", tab: "" } });
+  const close = (): void => go({ options: { ...options, call: "", tab: "", panel: "closed" } });
   const fold = (key: string): void => {
     const changed = new Set(folding.changed);
     if (!changed.delete(key)) changed.add(key);
     changeFolding({ ...folding, changed });
   };
   const reveal = (position: number): void => {
-    changeFolding({ ...folding, changed: openedFor(tree, position, folding) });
-    choose(idAt(tree, position));
+    const call = idAt(tree, position);
+    const changed = openedFor(tree, position, folding);
+    changeFolding({ ...folding, changed }, opened === undefined ? {} : { call });
+    choose(call);
   };
-  const nextFailed = (): void => {
-    const next = nextOf(tree, position, (next) => hasFailed(tree, next));
+  const revealNext = (isWanted: (position: number) => boolean): void => {
+    const next = nextOf(tree, position, isWanted);
     if (next !== NOT_FOUND) reveal(next);
   };
+  const nextFailed = (): void => revealNext((next) => hasFailed(tree, next));
+  const { treeUsage } = state;
   const onKey = useTreeKeys({ state, active, choose, fold, reveal, nextFailed, close, find });
   const openedPosition = opened === undefined ? NOT_FOUND : positionOf(tree, opened);
   return (
@@ -142,6 +150,14 @@ function Shell(props: ShellProps) {
         <button onClick={() => changeFolding({ changed: new Set(), groupsOpen: !folding.groupsOpen })}>
           {folding.groupsOpen ? "Group similar" : "Show all"}
         </button>
+        {treeUsage !== undefined && (
+          <button
+            title="Go down to the call that accounts for most of the cost ($)"
+            onClick={() => reveal(costliestDescendant(tree, 0, treeUsage))}
+          >
+            Dearest call
+          </button>
+        )}
         <button onClick={() => go({ options: { ...options, call: idAt(tree, 0), tab: "cost" } })}>
           Receipt
         </button>
@@ -170,7 +186,8 @@ function Shell(props: ShellProps) {
           <Details
             {...{ project, traceId, zone, close }}
             treeCall={callAt(tree, openedPosition)}
-            used={state.treeUsage && usedBy(openedPosition, state.treeUsage)}
+            used={treeUsage && usedBy(openedPosition, treeUsage)}
+            onModel={(llm) => revealNext((next) => treeUsage?.uses(next, llm) ?? false)}
             tab={options["tab"] ?? ""}
             onTab={(tab) => go({ options: { ...options, tab } }, "replace")}
           />

@@ -29,7 +29,7 @@ export interface Groups {
   /** The members of all groups, one group after another. */
   readonly members: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** Own usage of the members. */
+  /** Failed calls: members, and calls below them. */
   readonly failed: Uint32Array<ArrayBuffer>;
   readonly running: Uint8Array<ArrayBuffer>;
   readonly fromMs: Float64Array<ArrayBuffer>;

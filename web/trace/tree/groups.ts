@@ -1,4 +1,4 @@
-import { childrenOf, hasFailed, type CallTree, type Groups } from "./call-tree.ts";
+import { childrenOf, type CallTree, type Groups } from "./call-tree.ts";
 import { NOT_FOUND } from "./text-index.ts";
 
 /** From this number on, siblings of one name are shown as one line. */
@@ -21,9 +21,8 @@ export function groupsOf(tree: Calls): Groups {
     ofCalls,
     members: Uint32Array.from(groups.flat()),
     ends: Uint32Array.from(groups, (members) => (end += members.length)),
-    failed: Uint32Array.from(
-      groups,
-      (members) => members.filter((position) => hasFailed(tree, position)).length,
+    failed: Uint32Array.from(groups, (members) =>
+      members.reduce((sum, position) => sum + tree.errors[position]!, 0),
     ),
     running: Uint8Array.from(groups, (members) =>
       Number(members.some((position) => isRunning(tree, position))),

@@ -33,7 +33,7 @@ export interface RowGroup {
   readonly position: number;
   readonly name: string;
   readonly members: Uint32Array;
-  /** Own usage of the members. */
+  /** Failed calls: members, and calls below them. */
   readonly failed: number;
   readonly running: boolean;
   readonly fromMs: number;

@@ -11,6 +11,8 @@ export interface TreeUsage {
   usage(position: number): UsageByLlm;
   /** Own usage that the call adds to the trace. The sum over all calls is the trace's usage. */
   own(position: number): Total;
+  /** True if the call itself used an LLM. */
+  uses(position: number, llm: string): boolean;
   /** A group of like siblings with everything below them, each completion once. */
   group(group: number): Total;
   /** The whole trace, each completion once. */
@@ -34,6 +36,7 @@ export function treeUsageOf(tree: CallTree, totals: UsageColumns, owns: UsageCol
     usage: (position) =>
       Object.fromEntries(entriesOf(totals, position, position + 1).map(({ llm, usage }) => [llm, usage])),
     own: (position) => sumOfEntries(entriesOf(owns, position, position + 1)),
+    uses: (position, llm) => entriesOf(owns, position, position + 1).some((entry) => entry.llm === llm),
     group(group) {
       const known = groups.get(group) ?? sum(membersOf(tree.groups, group));
       groups.set(group, known);
