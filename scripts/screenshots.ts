@@ -24,7 +24,7 @@ interface Picture {
 }
 
 const pictures: readonly Picture[] = [
-  { name: "overview", place: "overview?window=24h", shows: ".figures canvas" },
+  { name: "overview", place: "overview?window=24h", shows: ".figures svg" },
   { name: "traces", place: "traces?sort=cost", shows: ".traces .row" },
   { name: "trace", place: "trace/support-1?call=support-1-plan", shows: ".conversation" },
   {
@@ -35,8 +35,8 @@ const pictures: readonly Picture[] = [
   },
   { name: "receipt", place: "trace/contract-1?call=contract-1-long&tab=cost", shows: ".receipt table" },
   { name: "price", place: "settings?model=acme-contracts-7b", shows: "dialog" },
-  { name: "usage", place: "usage?window=24h", shows: ".usage canvas" },
-  { name: "feedback", place: "feedback?path=score&window=24h", shows: ".path-details canvas" },
+  { name: "usage", place: "usage?window=24h", shows: ".usage svg" },
+  { name: "feedback", place: "feedback?path=score&window=24h", shows: ".path-details svg" },
   { name: "phone", place: "trace/support-1", shows: ".tree .row", size: PHONE },
 ];
 

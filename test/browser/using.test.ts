@@ -156,6 +156,96 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await opened.context().close();
   });
 
+  it("opens, points at, focuses and zooms the buckets of a chart", async () => {
+    const day = 86_400_000;
+    const midnight = Math.floor(Date.now() / day) * day;
+    const windowOf = (from: number, to: number) =>
+      [from, to].map((ms) => new Date(ms).toISOString()).join("..");
+    const place = `/${PROJECT}/usage?zone=UTC&interval=day&window=${windowOf(midnight - 3 * day, midnight + day)}`;
+    const page = await test.open(place);
+    await untilIdle(page);
+    const buckets = page.locator("[data-bucket]");
+    const tooltip = page.locator(".tooltip");
+    const optionsOf = (href: string | null) => new URLSearchParams(href!.split("?")[1]);
+    const names = await page.locator("table.buckets th[scope=row]").allInnerTexts();
+    expect(names).toHaveLength(4);
+    // over a bucket's height and width
+    for (const [at, name] of names.entries()) {
+      const { x, y, width, height } = (await buckets.nth(at).locator("rect").boundingBox())!;
+      for (const part of [0.25, 0.75]) {
+        await page.mouse.move(x + part * width, y + 0.1 * height);
+        await expect.poll(() => tooltip.innerText()).toContain(name);
+        expect(await page.locator("table.buckets tr.hovered th").innerText()).toBe(name);
+      }
+    }
+    expect(await tooltip.innerText()).toMatch(/all\s+≥ \$/);
+    // a part of a bar is a link to its group's traces, in its bucket
+    const part = optionsOf(await page.locator(".segment").first().locator("..").getAttribute("href"));
+    expect(part.get("q")).toMatch(/^model:/);
+    const rest = optionsOf(await buckets.first().getAttribute("href"));
+    expect(rest.get("window")).toBe(windowOf(midnight - 3 * day, midnight - 2 * day));
+    // one stop of the tabulator
+    expect(await page.locator("[data-bucket][tabindex='0']").count()).toBe(1);
+    await page.mouse.move(0, 0);
+    await buckets.first().focus();
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => tooltip.innerText()).toContain(names[1]);
+    await page.keyboard.press("End");
+    await expect.poll(() => tooltip.innerText()).toContain(names[3]);
+    // a drag that Escape ends, and one that zooms
+    const drag = async (isCancelled: boolean): Promise<void> => {
+      const [from, to] = [(await buckets.nth(1).boundingBox())!, (await buckets.nth(2).boundingBox())!];
+      await page.mouse.move(from.x + from.width / 2, from.y + 20);
+      await page.mouse.down();
+      await page.mouse.move(to.x + to.width / 2, to.y + 20, { steps: 4 });
+      await page.locator(".dragged").waitFor();
+      if (isCancelled) await page.keyboard.press("Escape");
+      await page.mouse.up();
+    };
+    const before = page.url();
+    await drag(true);
+    await page.locator(".dragged").waitFor({ state: "detached" });
+    expect(page.url()).toBe(before);
+    await drag(false);
+    await expect.poll(() => optionsOf(page.url()).get("window")).toBe(windowOf(midnight - 2 * day, midnight));
+    // Enter opens
+    await untilIdle(page);
+    await buckets.last().focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => optionsOf(page.url()).get("window")).toBe(windowOf(midnight - day, midnight));
+    await page.context().close();
+  });
+
+  it("opens every figure: groups, failures, unpriced models, cards, labels and lowest scores", async () => {
+    const page = await test.open(`/${PROJECT}/usage`);
+    await untilIdle(page);
+    const viewOf = async (place: string) => {
+      const href = await page.locator(place).first().getAttribute("href");
+      const [path = "", options] = href!.split("?");
+      return { view: path.split("/").at(-1), q: new URLSearchParams(options).get("q") ?? "", href: href! };
+    };
+    expect(await viewOf(".answer .sum a")).toMatchObject({ view: "traces", q: "" });
+    expect(await viewOf(".answer .failed")).toMatchObject({ view: "traces", q: "status:failed" });
+    expect((await viewOf(".unpriced a")).href).toMatch(/settings.*model=/);
+    expect((await viewOf(".groups .swatch >> xpath=..")).q).toMatch(/^model:/);
+    expect((await viewOf(".groups td.cost a")).q).toMatch(/^model:/);
+    expect((await viewOf(".groups td.errors a")).q).toContain("status:failed");
+    await show(page, `/${PROJECT}/overview?q=parcel`);
+    // its figures are not of the search
+    expect(await viewOf(".figures li:nth-child(1) a")).toMatchObject({ view: "usage", q: "" });
+    expect(await viewOf(".figures li:nth-child(3) a")).toMatchObject({ view: "traces", q: "status:failed" });
+    for (const [path, link] of [
+      ["label", ".labels a"],
+      ["score", ".worst"],
+      ["passed", ".worst"],
+    ] as const) {
+      await show(page, `/${PROJECT}/feedback?path=${path}`);
+      await page.locator(link).first().click();
+      expect((await allRows(page)).length).toBeGreaterThan(0);
+    }
+    await page.context().close();
+  });
+
   const storedIn = (page: Page) =>
     page.evaluate(() => ({
       local: JSON.stringify([Object.entries(localStorage), document.cookie]),

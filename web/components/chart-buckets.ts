@@ -1,13 +1,51 @@
-import type uPlot from "uplot";
-import type { ChartProps } from "./chart-props.ts";
+import { bucketName, monthTick, tick } from "../format/instants.ts";
+import { clockOf, firstOf, instantOf } from "../format/local-time.ts";
 
-/** The bucket that an instant lies in, however long it is; undefined: in none. */
-export function bucketAt(
-  { times, endMs }: Pick<ChartProps, "times" | "endMs">,
-  ms: number,
-): number | undefined {
-  const first = times[0];
-  if (first === undefined || ms < first || ms > endMs) return undefined;
+/** Buckets of local time, and the window that was read into them. */
+export interface Buckets {
+  /** Their starts, in ms. */
+  readonly times: readonly number[];
+  /** The end of the last one. */
+  readonly endMs: number;
+  /** Their usual length, in s. */
+  readonly granularity: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+interface BucketsRes {
+  readonly start: string;
+  readonly end: string;
+  readonly granularity: number;
+  readonly buckets: readonly { readonly timestamp: string }[];
+}
+
+const HOUR_S = 3600;
+
+/** Reads the buckets of an answer. A bucket longer than an hour lasts by the clock, however many hours that is. */
+export function bucketsOf({ start, end, granularity, buckets }: BucketsRes, zone: string): Buckets {
+  const times = buckets.map(({ timestamp }) => Date.parse(timestamp));
+  const [last, toMs] = [times.at(-1) ?? 0, Date.parse(end)];
+  const endOfLast =
+    granularity <= HOUR_S
+      ? last + granularity * 1000
+      : instantOf(clockOf(last, zone) + granularity * 1000, zone);
+  return { times, endMs: Math.max(endOfLast, toMs), granularity, fromMs: Date.parse(start), toMs };
+}
+
+/** Start and end of a bucket. */
+export function edgesOf({ times, endMs }: Pick<Buckets, "times" | "endMs">, at: number): [number, number] {
+  return [times[at] ?? endMs, times[at + 1] ?? endMs];
+}
+
+/** The time that was counted in buckets: they may begin before the window that was read, and end after it. */
+export function windowOf(buckets: Buckets, first: number, last = first): { fromMs: number; toMs: number } {
+  const [fromMs, toMs] = [edgesOf(buckets, first)[0], edgesOf(buckets, last)[1]];
+  return { fromMs: Math.max(fromMs, buckets.fromMs), toMs: Math.min(toMs, buckets.toMs) };
+}
+
+/** The bucket that an instant lies in, however long it is: its start belongs to it. Outside: the first or the last. */
+export function bucketAt({ times }: Pick<Buckets, "times">, ms: number): number {
   let [low, high] = [0, times.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
@@ -17,95 +55,56 @@ export function bucketAt(
   return low;
 }
 
-/** The bars of all buckets, each over the time that it covers, and the one that is pointed at behind them. */
-export function drawBuckets(plot: uPlot, props: ChartProps, color: (name: string) => string): void {
-  const { times, endMs, series, hovered, isUnusual } = props;
-  const { ctx: context, bbox } = plot;
-  const x = (ms: number): number => plot.valToPos(ms / 1000, "x", true);
-  const y = (value: number): number => plot.valToPos(value, "y", true);
-  context.save();
-  context.beginPath();
-  context.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-  context.clip();
-  const edges = times.map((ms, at) => [x(ms), x(times[at + 1] ?? endMs)] as const);
-  const pointed = hovered === undefined ? undefined : edges[hovered];
-  if (pointed !== undefined) {
-    context.fillStyle = color("--chosen");
-    context.fillRect(pointed[0], bbox.top, pointed[1] - pointed[0], bbox.height);
-  }
-  const bottom = y(0);
-  for (const { kind, color: name, values } of series) {
-    if (kind !== "bars") continue;
-    context.fillStyle = color(name);
-    for (const [at, value] of values.entries()) {
-      const edge = edges[at];
-      if (value === null || value === 0 || edge === undefined) continue;
-      const [left, right] = edge;
-      const gap = Math.min(2 * devicePixelRatio, (right - left) * 0.15);
-      const top = Math.min(y(value), bottom - 1);
-      context.fillRect(left + gap / 2, top, Math.max(1, right - left - gap), bottom - top);
-    }
-  }
-  for (const [at, [left, right]] of edges.entries()) {
-    if (isUnusual?.(at) !== true) continue;
-    hatch(context, { left, right, top: bbox.top, bottom, color: color("--paper"), line: color("--muted") });
-  }
-  for (const { kind, color: name, values } of series)
-    if (kind === "ghost") drawGhost(context, { values, edges, y, color: color(name) });
-  context.restore();
+export function nameOf(buckets: Buckets, at: number, zone: string): string {
+  return bucketName(...edgesOf(buckets, at), { zone, granularity: buckets.granularity });
 }
 
-interface Ghost {
-  readonly values: readonly (number | null)[];
-  readonly edges: readonly (readonly [number, number])[];
-  readonly y: (value: number) => number;
-  readonly color: string;
+/** Why a bucket cannot be compared with the others; undefined: it can. */
+export function noteOf(buckets: Buckets, at: number, zone: string, now = Date.now()): string | undefined {
+  const [from, to] = edgesOf(buckets, at);
+  if (to > now && to > buckets.toMs) return "not over yet";
+  const clock = (ms: number): string => tick(ms, zone);
+  if (to > buckets.toMs) return `only until ${clock(buckets.toMs)}`;
+  if (from < buckets.fromMs) return `only from ${clock(buckets.fromMs)}`;
+  const hours = (to - from) / 3_600_000;
+  return hours === buckets.granularity / HOUR_S
+    ? undefined
+    : `${hours} h long instead of ${buckets.granularity / HOUR_S} h`;
 }
 
-/** A dashed line through the middles of the buckets. */
-function drawGhost(context: CanvasRenderingContext2D, { values, edges, y, color }: Ghost): void {
-  context.save();
-  context.strokeStyle = color;
-  context.lineWidth = 1.5 * devicePixelRatio;
-  context.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
-  context.beginPath();
-  for (const [at, value] of values.entries()) {
-    const edge = edges[at];
-    if (value === null || edge === undefined) continue;
-    const x = (edge[0] + edge[1]) / 2;
-    if (at === 0 || values[at - 1] === null) context.moveTo(x, y(value));
-    else context.lineTo(x, y(value));
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const monthOf = (clock: number): number =>
+  new Date(clock).getUTCFullYear() * 12 + new Date(clock).getUTCMonth();
+/** By which a clock can be divided, from minutes to years; weeks begin on Monday. */
+const PERIODS: readonly ((clock: number) => number)[] = [
+  ...[1, 5, 15, 30, 60, 120, 180, 360, 720, 1440, 2880].map(
+    (minutes) => (clock: number) => Math.floor(clock / (minutes * MINUTE_MS)),
+  ),
+  (clock) => Math.floor((clock + 3 * DAY_MS) / (7 * DAY_MS)),
+  ...[1, 2, 3, 6, 12, 24, 60].map((months) => (clock: number) => Math.floor(monthOf(clock) / months)),
+];
+
+/** Texts below the starts of buckets: the first ones of hours, days or months, as many as do not overlap. */
+export function timeTicks(
+  { times }: Pick<Buckets, "times">,
+  zone: string,
+  isApart: (fromMs: number, toMs: number) => boolean,
+): readonly { readonly ms: number; readonly text: string }[] {
+  const clocks = times.map((ms) => clockOf(ms, zone));
+  for (const period of PERIODS) {
+    const starts = times.filter((_, at) => {
+      const clock = clocks[at]!;
+      return period(clocks[at - 1] ?? clock - 1) !== period(clock);
+    });
+    if (starts.some((ms, at) => at > 0 && !isApart(starts[at - 1]!, ms))) continue;
+    const isMonthly = starts.length > 1 && starts.every((ms) => isFirst(clockOf(ms, zone)));
+    const text = isMonthly ? monthTick : tick;
+    return (starts.length === 0 ? times.slice(0, 1) : starts).map((ms) => ({ ms, text: text(ms, zone) }));
   }
-  context.stroke();
-  context.restore();
+  return [];
 }
 
-interface Hatched {
-  readonly left: number;
-  readonly right: number;
-  readonly top: number;
-  readonly bottom: number;
-  readonly color: string;
-  readonly line: string;
-}
-
-/** Lines over a bucket, and a line at its foot that shows where nothing else is. */
-function hatch(context: CanvasRenderingContext2D, { left, right, top, bottom, color, line }: Hatched): void {
-  const step = 7 * devicePixelRatio;
-  context.save();
-  context.beginPath();
-  context.rect(left, top, right - left, bottom - top);
-  context.clip();
-  context.strokeStyle = color;
-  context.lineWidth = 1.5 * devicePixelRatio;
-  context.beginPath();
-  for (let from = left - (bottom - top); from < right; from += step) {
-    context.moveTo(from, bottom);
-    context.lineTo(from + (bottom - top), top);
-  }
-  context.stroke();
-  context.fillStyle = line;
-  for (let from = left; from < right; from += step)
-    context.fillRect(from, bottom - 2 * devicePixelRatio, step / 2, 2 * devicePixelRatio);
-  context.restore();
+function isFirst(clock: number): boolean {
+  return firstOf(clock) === clock;
 }

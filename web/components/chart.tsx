@@ -1,150 +1,185 @@
-import { useEffect, useRef } from "react";
-import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
-import { tick } from "../format/instants.ts";
-import { onTheme } from "../state/theme.ts";
-import { bucketAt, drawBuckets } from "./chart-buckets.ts";
+import { PatternLines } from "@visx/pattern";
+import { useCallback, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { flushSync } from "react-dom";
+import { bucketAt, edgesOf, nameOf, noteOf, timeTicks, windowOf } from "./chart-buckets.ts";
+import { geometryOf, pathOf, type Geometry } from "./chart-geometry.ts";
+import { ChartLines } from "./chart-lines.tsx";
 import type { ChartProps } from "./chart-props.ts";
+import { ChartTooltip } from "./chart-tooltip.tsx";
+import { useDrag } from "./use-drag.ts";
 
-/** Series over local time, on a canvas. A table beside it has the same numbers. */
+/** Above this, a series is one path, and only the bucket that is pointed at or focused has links. */
+const MAX_ELEMENTS = 800;
+/** Between the texts of the axis. */
+const APART_PX = 58;
+
+/** Bars and lines over local time. Every bucket is a link, and every part of a bar; dragging zooms. */
 export function Chart(props: ChartProps) {
-  const host = useRef<HTMLDivElement>(null);
-  const drawn = useRef<uPlot | undefined>(undefined);
-  const latest = useRef(props);
-  latest.current = props;
-  const { label, heightPx, hovered } = props;
-  useEffect(() => {
-    const element = host.current;
-    if (element === null) return;
-    const plot = new uPlot(optionsOf(latest, element), dataOf(props), element);
-    drawn.current = plot;
-    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: heightPx }));
-    resize.observe(element);
-    const stop = onTheme(() => plot.redraw());
-    return () => {
-      resize.disconnect();
-      stop();
-      plot.destroy();
-    };
-  }, [JSON.stringify([props.times, props.endMs, props.series, props.zone, heightPx])]);
-  useEffect(() => drawn.current?.redraw(false), [hovered]);
-  const described =
-    props.bare === true ? { "aria-hidden": true } : { role: "img" as const, "aria-label": label };
-  return <div ref={host} className="chart" style={{ height: `${heightPx}px` }} {...described} />;
-}
-
-function dataOf({ times, series }: ChartProps): uPlot.AlignedData {
-  return [times.map((ms) => ms / 1000), ...series.map(({ values }) => [...values])];
-}
-
-interface Latest {
-  readonly current: ChartProps;
-}
-
-const FONT = "11px system-ui, sans-serif";
-
-function optionsOf(latest: Latest, element: HTMLElement): uPlot.Options {
-  const props = latest.current;
-  const { series, zone, heightPx, bare = false, isCount = false, format, bands = [] } = props;
-  const color = (name: string): string => getComputedStyle(element).getPropertyValue(name);
-  const axis = {
-    stroke: () => color("--muted"),
-    grid: { stroke: () => color("--line"), width: 1 },
-    ticks: { show: false },
-    font: FONT,
+  const { label, buckets, series, zone, heightPx, hovered, onHover, onZoom } = props;
+  const [widthPx, setWidth] = useState(0);
+  const [focusable, setFocusable] = useState(0);
+  const svg = useRef<SVGSVGElement>(null);
+  const host = useCallback((element: HTMLDivElement) => {
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const geometry = useMemo(
+    () => geometryOf(props, widthPx),
+    [buckets, series, heightPx, widthPx, props.isCount, props.format],
+  );
+  const bucketOf = (clientX: number): number =>
+    bucketAt(buckets, geometry.msAt(clientX - (svg.current?.getBoundingClientRect().left ?? 0)));
+  const { range, handlers } = useDrag(bucketOf, (first, last) => onZoom(windowOf(buckets, first, last)));
+  const focused = Math.min(focusable, buckets.times.length - 1);
+  const moveTo = (event: KeyboardEvent): void => {
+    const last = buckets.times.length - 1;
+    const next = { ArrowLeft: focused - 1, ArrowRight: focused + 1, Home: 0, End: last }[event.key];
+    if (next === undefined || next < 0 || next > last) return;
+    event.preventDefault();
+    flushSync(() => setFocusable(next));
+    svg.current?.querySelector<SVGAElement>(`[data-bucket="${next}"]`)?.focus();
   };
-  return {
-    width: element.clientWidth,
-    height: heightPx,
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
-    legend: { show: false },
-    cursor: cursorOf(latest),
-    padding: bare ? [2, 2, 2, 2] : [10, 24, 0, 0],
-    axes: [
-      {
-        ...axis,
-        show: !bare,
-        size: 28,
-        space: 70,
-        values: (_plot, ticks) => ticks.map((seconds) => tick(seconds * 1000, zone)),
-      },
-      {
-        ...axis,
-        show: !bare,
-        // as wide as its texts, which never clip
-        size: (_plot, texts: readonly string[] | null) =>
-          18 + 7 * Math.max(3, ...(texts ?? []).map(({ length }) => length)),
-        values: (_plot, ticks) => ticks.map(props.axis ?? format),
-        ...(isCount && { incrs: WHOLE }),
-      },
-    ],
-    scales: {
-      x: { range: () => [(latest.current.times[0] ?? 0) / 1000, latest.current.endMs / 1000] },
-      y: { range: (_plot, min, max) => [Math.min(0, min ?? 0), max == null || max <= 0 ? 1 : max * 1.05] },
-    },
-    series: [
-      {},
-      ...series.map(({ label, color: name, kind }) => ({
-        label,
-        stroke: () => color(name),
-        width: kind === "line" ? 1.5 : 0,
-        points: { show: kind === "line" && latest.current.times.length < 40, size: 4 },
-        ...((kind === "bars" || kind === "ghost") && { paths: () => null }),
-      })),
-    ],
-    bands: bands.map(({ between: [upper, lower], color: name }) => ({
-      series: [upper + 1, lower + 1] as [number, number],
-      fill: () => color(name),
-    })),
-    hooks: hooksOf(latest, color),
-  };
+  const middle = hovered === undefined ? 0 : geometry.middleOf(hovered);
+  return (
+    <div ref={host} className="charted" style={{ minHeight: `${heightPx}px` }}>
+      {widthPx > 0 && buckets.times.length > 0 && (
+        <svg
+          ref={svg}
+          className="chart"
+          viewBox={`0 0 ${widthPx} ${heightPx}`}
+          height={heightPx}
+          role="group"
+          aria-label={label}
+          {...handlers}
+          onPointerMove={(event) => {
+            handlers.onPointerMove(event);
+            onHover(bucketOf(event.clientX));
+          }}
+          onPointerLeave={() => onHover(undefined)}
+          onKeyDown={moveTo}
+        >
+          <Axes {...{ geometry, buckets, zone, heightPx }} />
+          <Plot {...props} {...{ geometry, focused }} onFocus={setFocusable} />
+          {range !== undefined && <DragRange {...{ geometry, buckets, range }} />}
+        </svg>
+      )}
+      {hovered !== undefined && hovered < buckets.times.length && range === undefined && (
+        <ChartTooltip {...props} bucket={hovered} xPx={middle} part={middle / (widthPx || 1)} />
+      )}
+    </div>
+  );
 }
 
-/** Steps of the axis of counts. */
-const WHOLE = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
+type AxesProps = Pick<ChartProps, "buckets" | "zone" | "heightPx"> & { readonly geometry: Geometry };
 
-function cursorOf(latest: Latest): uPlot.Cursor {
-  const { bare = false, onDrag } = latest.current;
-  return {
-    show: !bare,
-    x: false,
-    y: false,
-    points: { show: false },
-    drag: { setScale: false, x: onDrag !== undefined, y: false, dist: 6 },
-  };
+function Axes({ geometry, buckets, zone, heightPx }: AxesProps) {
+  const { left, right, bottom, x } = geometry;
+  const times = useMemo(
+    () => timeTicks(buckets, zone, (from, to) => x(to) - x(from) >= APART_PX),
+    [buckets, zone, x],
+  );
+  return (
+    <g className="axes" aria-hidden="true">
+      {geometry.ticks.map(({ y, text }) => (
+        <g key={text}>
+          <line x1={left} x2={right} y1={y} y2={y} />
+          <text x={left - 8} y={y} dy="0.32em" textAnchor="end">
+            {text}
+          </text>
+        </g>
+      ))}
+      {times.map(({ ms, text }) => (
+        <g key={ms}>
+          <line x1={x(ms)} x2={x(ms)} y1={bottom} y2={bottom + 4} />
+          <text x={x(ms)} y={heightPx - 8} textAnchor="middle">
+            {text}
+          </text>
+        </g>
+      ))}
+    </g>
+  );
 }
 
-/** Drawing the buckets, and what pointing, dragging and clicking do. */
-function hooksOf(latest: Latest, color: (name: string) => string): uPlot.Hooks.Arrays {
-  return {
-    drawAxes: [(plot) => drawBuckets(plot, latest.current, color)],
-    setCursor: [
-      (plot) => {
-        const { left = -1, top = -1 } = plot.cursor;
-        const index = left < 0 ? undefined : bucketAt(latest.current, plot.posToVal(left, "x") * 1000);
-        latest.current.onHover?.(index, {
-          xPx: plot.over.offsetLeft + left,
-          yPx: plot.over.offsetTop + top,
-        });
-      },
-    ],
-    setSelect: [
-      (plot) => {
-        const { left, width } = plot.select;
-        if (width < 4) return;
-        const at = (px: number) => bucketAt(latest.current, plot.posToVal(px, "x") * 1000);
-        const [first, last] = [at(left), at(left + width - 1)];
-        plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-        if (first !== undefined && last !== undefined) latest.current.onDrag?.(first, last);
-      },
-    ],
-    ready: [
-      (plot) => {
-        plot.over.addEventListener("click", ({ offsetX, offsetY }) => {
-          const index = bucketAt(latest.current, plot.posToVal(offsetX, "x") * 1000);
-          if (index !== undefined) latest.current.onClick?.(index, plot.posToVal(offsetY, "y"));
-        });
-      },
-    ],
-  };
+interface PlotProps extends ChartProps {
+  readonly geometry: Geometry;
+  readonly focused: number;
+  readonly onFocus: (bucket: number) => void;
+}
+
+function Plot(props: PlotProps) {
+  const { buckets, series, geometry, hovered, focused } = props;
+  const id = useId();
+  const bars = series.filter(({ kind }) => kind === "bars");
+  const isMany = buckets.times.length * (1 + bars.length) > MAX_ELEMENTS;
+  const paths = useMemo(
+    () => (isMany ? bars.map((one) => ({ ...one, d: pathOf(geometry.segments, one) })) : []),
+    [geometry, isMany],
+  );
+  const linked = isMany ? new Set([focused, hovered ?? focused]) : buckets.times.keys();
+  const lines = { orientation: ["diagonal" as const], width: 7, height: 7, strokeWidth: 1.2 };
+  return (
+    <>
+      <PatternLines id={`${id}-empty`} {...lines} stroke="var(--line)" />
+      <PatternLines id={`${id}-bar`} {...lines} stroke="var(--paper)" />
+      {paths.map(({ color, d }, at) => (
+        <path key={at} d={d} fill={`var(${color})`} />
+      ))}
+      {[...linked].map((at) => (
+        <Bucket key={at} at={at} {...props} pattern={id} />
+      ))}
+      <ChartLines {...{ series }} {...geometry} />
+    </>
+  );
+}
+
+function Bucket({ at, pattern, ...props }: PlotProps & { readonly at: number; readonly pattern: string }) {
+  const { buckets, geometry, zone, format, totals, hovered, focused, hrefOf, onHover, onFocus } = props;
+  const [x, end] = edgesOf(buckets, at).map(geometry.x) as [number, number];
+  const { top, bottom } = geometry;
+  const segments = geometry.segments[at] ?? [];
+  const note = noteOf(buckets, at, zone);
+  const total = totals?.[at]?.value;
+  const whole = { x, y: top, width: Math.max(0, end - x), height: bottom - top };
+  const barsTop = segments.at(-1)?.y ?? bottom;
+  const hatched = (kind: string) => `url(#${pattern}-${kind})`;
+  return (
+    <g className={at === hovered ? "bucket hovered" : "bucket"}>
+      {note !== undefined && <rect {...whole} fill={hatched("empty")} />}
+      <a
+        href={hrefOf(at)}
+        data-bucket={at}
+        tabIndex={at === focused ? 0 : -1}
+        aria-label={[nameOf(buckets, at, zone), total == null ? [] : format(total), note ?? []]
+          .flat()
+          .join(", ")}
+        onFocus={() => {
+          onFocus(at);
+          onHover(at);
+        }}
+        onBlur={() => onHover(undefined)}
+      >
+        <rect className="target" {...whole} />
+      </a>
+      {segments.map(({ series: { color, hrefOf: hrefOfPart }, ...place }, part) => (
+        <a key={part} href={hrefOfPart?.(at) ?? hrefOf(at)} tabIndex={-1} aria-hidden="true">
+          <rect className="segment" {...place} fill={`var(${color})`} />
+        </a>
+      ))}
+      {note !== undefined && barsTop < bottom && (
+        <rect className="over" {...whole} y={barsTop} height={bottom - barsTop} fill={hatched("bar")} />
+      )}
+    </g>
+  );
+}
+
+interface DragRangeProps extends Pick<ChartProps, "buckets"> {
+  readonly geometry: Geometry;
+  readonly range: readonly [first: number, last: number];
+}
+
+/** The dragged range. */
+function DragRange({ geometry: { x, top, bottom }, buckets, range: [first, last] }: DragRangeProps) {
+  const [from, to] = [x(edgesOf(buckets, first)[0]), x(edgesOf(buckets, last)[1])];
+  return <rect className="dragged" x={from} y={top} width={to - from} height={bottom - top} />;
 }

@@ -61,13 +61,7 @@ export function Cost({ total, dim }: { readonly total: Billed; readonly dim?: bo
   return <FormattedValue figure={formatUsd(usd)} dim={dim ?? usd === 0} />;
 }
 
-/** The same as text: — · ≥ $1.20 · $1.20. */
-export function costText({ total_cost: usd = null, partial: isPartial = false }: Billed): string {
-  if (usd === null) return "—";
-  return `${isPartial ? "≥ " : ""}${formatUsd(usd).text}`;
-}
-
-export function listed(llms: readonly string[]): string {
+function listed(llms: readonly string[]): string {
   const shown = llms.slice(0, 3).map((llm) => oneLine(llm, 60));
   return llms.length > 3 ? `${shown.join(", ")} and ${llms.length - 3} more` : shown.join(", ");
 }

@@ -1,42 +1,21 @@
-import { postJson } from "../api/client.ts";
-import type { Query } from "../api/routes.ts";
 import { useQuery } from "../api/use-query.ts";
 import { formatPercent, formatCount } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { FormattedValue } from "../components/figure.tsx";
 import { LoadState } from "../components/notice.tsx";
-import type { TimeRange } from "../state/time-range.ts";
-import { labelCounts } from "./paths.ts";
+import { loadValues, MAX_OPENED, searchOfCalls, type Values, type ValuesQuestion } from "./load-values.ts";
 
 interface LabelSharesProps {
-  readonly path: string;
-  readonly project: string;
-  readonly window: TimeRange;
+  readonly question: ValuesQuestion;
+  /** Traces found by a search. */
+  readonly tracesOf: (q: string) => string;
 }
 
-const MAX_READ = 1000;
 const MAX_LABELS = 20;
 
-/** The values at a path, and how often they occur in the newest feedback of the window. Shows how much was counted. */
-export function LabelShares({ path, project, window }: LabelSharesProps) {
-  const load = useQuery(JSON.stringify(["labels", path, project, window]), async (asking) => {
-    const at = (ms: number) => [{ $getField: "created_at" }, { $literal: new Date(ms).toISOString() }];
-    const conditions: unknown[] = [{ $gte: at(window.fromMs) }];
-    if (window.toMs !== undefined) conditions.push({ $lt: at(window.toMs) });
-    const body = {
-      project_id: project,
-      fields: ["payload"],
-      query: { $expr: { $and: conditions } } as Query,
-      sort_by: [{ field: "created_at", direction: "desc" }],
-      limit: MAX_READ,
-    } as const;
-    const answer = await postJson({ path: "/feedback/query", body }, asking);
-    const counts = labelCounts(
-      answer.body.result.map(({ payload }) => payload ?? {}),
-      path,
-    );
-    return { counts, read: answer.body.result.length, truncated: answer.truncated };
-  });
+/** The labels at a path, and how often they occur among its newest values in the window. Shows how many were counted. */
+export function LabelShares({ question, tracesOf }: LabelSharesProps) {
+  const load = useQuery(JSON.stringify(["labels", question]), (asking) => loadValues(question, asking));
   if (load.value === undefined) {
     return (
       <div aria-busy={load.busy}>
@@ -44,32 +23,46 @@ export function LabelShares({ path, project, window }: LabelSharesProps) {
       </div>
     );
   }
-  const { counts, read, truncated } = load.value;
-  const all = counts.reduce((sum, [, count]) => sum + count, 0);
+  const { values, truncated } = load.value;
+  const labels = byLabel(values);
   return (
     <table className="labels">
       <caption>
-        {truncated ? `Labels of the newest ${formatCount(read).text} feedbacks` : "Labels"}
-        {counts.length > MAX_LABELS && `, the most frequent ${MAX_LABELS} of ${counts.length}`}
+        {truncated ? `Labels of the newest ${formatCount(values.length).text} values here` : "Labels"}
+        {labels.length > MAX_LABELS && `, the most frequent ${MAX_LABELS} of ${labels.length}`}
       </caption>
       <tbody>
-        {counts.slice(0, MAX_LABELS).map(([label, count]) => (
-          <tr key={label}>
-            <th scope="row">
-              <bdi>{oneLine(label, 80)}</bdi>
-            </th>
-            <td className="number">
-              <FormattedValue figure={formatCount(count)} />
-            </td>
-            <td className="number">
-              <FormattedValue figure={formatPercent(count / all)} />
-            </td>
-            <td className="share">
-              <i style={{ width: `${(count / all) * 100}%` }} />
-            </td>
-          </tr>
-        ))}
+        {labels.slice(0, MAX_LABELS).map(([label, found]) => {
+          const share = found.length / values.length;
+          return (
+            <tr key={label}>
+              <th scope="row">
+                <a
+                  href={tracesOf(searchOfCalls(found))}
+                  title={found.length > MAX_OPENED ? `The newest ${MAX_OPENED}` : undefined}
+                >
+                  <bdi>{oneLine(label, 80)}</bdi>
+                </a>
+              </th>
+              <td className="number">
+                <FormattedValue figure={formatCount(found.length)} />
+              </td>
+              <td className="number">
+                <FormattedValue figure={formatPercent(share)} />
+              </td>
+              <td className="share">
+                <i style={{ width: `${share * 100}%` }} />
+              </td>
+            </tr>
+          );
+        })}
       </tbody>
     </table>
   );
+}
+
+/** The most frequent first. */
+function byLabel(values: Values["values"]): readonly (readonly [string, Values["values"]])[] {
+  const groups = Map.groupBy(values, ({ value }) => String(value));
+  return [...groups].toSorted(([, a], [, b]) => b.length - a.length);
 }

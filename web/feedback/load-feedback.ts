@@ -1,5 +1,6 @@
 import { postJson, type RequestOptions, type ApiRequest } from "../api/client.ts";
 import type { FeedbackPath, FeedbackStats } from "../api/routes.ts";
+import { bucketsOf, type Buckets } from "../components/chart-buckets.ts";
 import type { TimeRange } from "../state/time-range.ts";
 import { metricOf, questionsOf, slugOf } from "./paths.ts";
 
@@ -21,9 +22,7 @@ export interface LoadedFeedback {
   readonly paths: readonly PathStats[];
   /** All feedback of the window, by bucket. */
   readonly counts: readonly number[];
-  readonly times: readonly number[];
-  readonly endMs: number;
-  readonly granularity: number;
+  readonly buckets: Buckets;
   /** How many paths are not shown. */
   readonly more: number;
 }
@@ -59,15 +58,12 @@ export async function loadFeedback(
       return { body, paths: paths.map((path) => statsOf(path, body)) };
     }),
   );
-  const first = answers[0]?.body;
-  const times = first?.buckets.map(({ timestamp }) => Date.parse(timestamp)) ?? [];
-  const granularity = first?.granularity ?? 0;
+  // there is always one, if of no path
+  const first = answers[0]!.body;
   return {
     paths: shown.flatMap((path) => answers.flatMap(({ paths }) => paths.filter((one) => one.path === path))),
-    counts: first?.buckets.map(({ count }) => count) ?? [],
-    times,
-    endMs: (times.at(-1) ?? 0) + granularity * 1000,
-    granularity,
+    counts: first.buckets.map(({ count }) => count),
+    buckets: bucketsOf(first, question.zone),
     more: found.paths.length - shown.length,
   };
 }

@@ -1,24 +1,23 @@
 import { plainNumber, formatPercent, formatCount } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
-import { Chart } from "../components/chart.tsx";
+import type { Buckets } from "../components/chart-buckets.ts";
+import { Spark } from "../components/spark.tsx";
 import { FormattedValue, Unknown } from "../components/figure.tsx";
 import type { PathStats } from "./load-feedback.ts";
 
 interface PathCardProps {
   readonly stats: PathStats;
-  readonly times: readonly number[];
-  readonly endMs: number;
-  readonly zone: string;
+  readonly buckets: Buckets;
   readonly chosen: boolean;
-  readonly onChoose: () => void;
+  readonly href: string;
 }
 
 /** A path, its number over the window, and a small chart. */
-export function PathCard({ stats, times, endMs, zone, chosen, onChoose }: PathCardProps) {
-  const { path, buckets } = stats;
+export function PathCard({ stats, buckets, chosen, href }: PathCardProps) {
+  const { path } = stats;
   return (
     <li>
-      <button className="card" aria-pressed={chosen} onClick={onChoose}>
+      <a className="card" href={href} aria-current={chosen ? "true" : undefined}>
         <bdi className="path">{oneLine(path.json_path, 80)}</bdi>
         <span className="value">
           <WindowValue stats={stats} />
@@ -27,22 +26,12 @@ export function PathCard({ stats, times, endMs, zone, chosen, onChoose }: PathCa
           {WORDS[path.value_type]}
           {path.value_type !== "categorical" && <Of count={countIn(stats.window)} />}
         </span>
-        <Chart
-          bare
-          label=""
-          {...{ times, endMs, zone }}
-          heightPx={34}
-          format={String}
-          series={[
-            {
-              label: path.json_path,
-              color: "--accent",
-              kind: path.value_type === "categorical" ? "bars" : "line",
-              values: buckets.map((bucket) => valueOf(stats, bucket)),
-            },
-          ]}
+        <Spark
+          buckets={buckets}
+          kind={path.value_type === "categorical" ? "bars" : "line"}
+          values={stats.buckets.map((bucket) => valueOf(stats, bucket))}
         />
-      </button>
+      </a>
     </li>
   );
 }
@@ -59,7 +48,7 @@ function Of({ count }: { readonly count: number }) {
 }
 
 /** The number of values behind a mean or a rate. */
-function countIn(values: PathStats["window"]): number {
+export function countIn(values: PathStats["window"]): number {
   return values["count"] ?? (values["count_true"] ?? 0) + (values["count_false"] ?? 0);
 }
 

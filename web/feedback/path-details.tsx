@@ -1,14 +1,17 @@
-import { useState } from "react";
+import { useMemo, useState, type ReactNode } from "react";
+import { useQuery } from "../api/use-query.ts";
 import { plainNumber, formatPercent, formatCount, type FormattedNumber } from "../format/figure.ts";
-import { bucketName } from "../format/instants.ts";
 import { oneLine } from "../format/plain-text.ts";
+import { nameOf, windowOf } from "../components/chart-buckets.ts";
 import { Chart } from "../components/chart.tsx";
 import type { ChartSeries } from "../components/chart-props.ts";
 import { FormattedValue, Unknown } from "../components/figure.tsx";
-import type { TimeRange } from "../state/time-range.ts";
+import { printWindow, type TimeRange } from "../state/time-range.ts";
+import type { UrlState, View } from "../state/url-state.ts";
 import { LabelShares } from "./label-shares.tsx";
 import type { LoadedFeedback, PathStats } from "./load-feedback.ts";
-import { rateOf, valueOf } from "./path-card.tsx";
+import { loadWorst, searchOfCalls, type ValuesQuestion } from "./load-values.ts";
+import { countIn, rateOf, valueOf } from "./path-card.tsx";
 
 interface PathDetailsProps {
   readonly stats: PathStats;
@@ -16,30 +19,43 @@ interface PathDetailsProps {
   readonly project: string;
   readonly zone: string;
   readonly window: TimeRange;
+  readonly hrefTo: (view: View, more: UrlState["options"]) => string;
 }
 
+const percent = (value: number): string => formatPercent(value).text;
+const plain = (value: number): string => plainNumber(value).text;
+/** Calls are rated later than they begin. */
+const EARLIER_MS = 30 * 86_400_000;
+
 /** A path in detail: percentiles as bands, rates with their counts, labels as shares, and every bucket in a table. */
-export function PathDetails({ stats, loaded, project, zone, window }: PathDetailsProps) {
-  const { path, buckets } = stats;
+export function PathDetails({ stats, loaded, project, zone, window, hrefTo }: PathDetailsProps) {
+  const { path } = stats;
+  const { buckets } = loaded;
   const [hovered, setHovered] = useState<number | undefined>(undefined);
-  const isBoolean = path.value_type === "boolean";
-  const format = (value: number): string => (isBoolean ? formatPercent(value) : plainNumber(value)).text;
+  const series = useMemo(() => seriesOf(stats), [stats]);
+  const hrefOf = (bucket: number): string =>
+    hrefTo("feedback", { window: printWindow(windowOf(buckets, bucket)) });
+  const tracesOf = (q: string): string => {
+    const during = { fromMs: window.fromMs - EARLIER_MS, toMs: window.toMs ?? buckets.toMs };
+    return hrefTo("traces", { q, window: printWindow(during) });
+  };
+  const question = { project, window, path };
   return (
     <section className="path-details" aria-label={path.json_path}>
       <h2>
-        <bdi>{oneLine(path.json_path, 120)}</bdi>
+        <bdi>{oneLine(path.json_path, 120)}</bdi>{" "}
+        {path.value_type !== "categorical" && <Worst {...{ question, stats, tracesOf }} />}
       </h2>
       <Chart
         label={`${path.json_path} over time; the table below has its numbers`}
-        times={loaded.times}
-        endMs={loaded.endMs}
-        series={seriesOf(stats)}
-        bands={path.value_type === "numeric" ? [{ between: [3, 1], color: "--band" }] : []}
-        {...{ zone, format }}
+        {...{ buckets, series, zone, hovered, hrefOf }}
+        isCount={path.value_type === "categorical"}
+        format={path.value_type === "boolean" ? percent : plain}
         heightPx={220}
         onHover={setHovered}
+        onZoom={(zoomed) => location.assign(hrefTo("feedback", { window: printWindow(zoomed) }))}
       />
-      {path.value_type === "categorical" && <LabelShares path={path.json_path} {...{ project, window }} />}
+      {path.value_type === "categorical" && <LabelShares {...{ question, tracesOf }} />}
       <div className="wide" tabIndex={0} role="region" aria-label="Buckets">
         <table>
           <thead>
@@ -54,13 +70,10 @@ export function PathDetails({ stats, loaded, project, zone, window }: PathDetail
           </thead>
           <tbody>
             <BucketRow name="all" stats={stats} values={stats.window} />
-            {buckets.map((values, at) => (
+            {stats.buckets.map((values, at) => (
               <BucketRow
                 key={at}
-                name={bucketName(loaded.times[at] ?? 0, loaded.times[at + 1] ?? loaded.endMs, {
-                  zone,
-                  granularity: loaded.granularity,
-                })}
+                name={<a href={hrefOf(at)}>{nameOf(buckets, at, zone)}</a>}
                 {...{ stats, values }}
                 hovered={at === hovered}
               />
@@ -90,8 +103,28 @@ const COLUMNS: Readonly<Record<PathStats["path"]["value_type"], readonly Column[
   categorical: [["values", (values) => values["count"], formatCount]],
 };
 
+interface WorstProps {
+  readonly question: ValuesQuestion;
+  readonly stats: PathStats;
+  readonly tracesOf: (q: string) => string;
+}
+
+/** Leads to the traces with the lowest values, or with the newest false ones. */
+function Worst({ question, stats, tracesOf }: WorstProps) {
+  const count = countIn(stats.window);
+  const load = useQuery(JSON.stringify(question), (asking) => loadWorst(question, count, asking));
+  const found = load.value ?? [];
+  if (found.length === 0) return null;
+  const isBoolean = question.path.value_type === "boolean";
+  return (
+    <a className="worst" href={tracesOf(searchOfCalls(found))}>
+      {isBoolean ? `Newest ${found.length} false` : `Lowest ${found.length}`}
+    </a>
+  );
+}
+
 interface BucketRowProps {
-  readonly name: string;
+  readonly name: ReactNode;
   readonly stats: PathStats;
   readonly values: PathStats["window"];
   readonly hovered?: boolean;
@@ -119,26 +152,19 @@ function BucketRow({ name, stats, values, hovered = false }: BucketRowProps) {
 
 function seriesOf(stats: PathStats): readonly ChartSeries[] {
   const { path, buckets } = stats;
-  const line = (label: string, color: string): ChartSeries => ({
-    label,
-    color,
-    kind: "line",
-    values: buckets.map((bucket) => bucket[label] ?? null),
-  });
+  const read = (name: string) => buckets.map((bucket) => bucket[name] ?? null);
   if (path.value_type === "numeric")
     return [
-      line("avg", "--accent"),
-      { ...line("p10", "--band"), kind: "hidden" },
-      line("p50", "--muted"),
-      { ...line("p90", "--band"), kind: "hidden" },
+      { label: "p10 – p90", color: "--band", kind: "band", from: read("p10"), values: read("p90") },
+      { label: "p50", color: "--muted", kind: "line", values: read("p50") },
+      { label: "avg", color: "--accent", kind: "line", values: read("avg") },
     ];
-  const values = buckets.map((bucket) => valueOf(stats, bucket));
   return [
     {
-      label: path.json_path,
+      label: path.value_type === "boolean" ? "true" : "values",
       color: "--accent",
       kind: path.value_type === "boolean" ? "line" : "bars",
-      values,
+      values: buckets.map((bucket) => valueOf(stats, bucket)),
     },
   ];
 }

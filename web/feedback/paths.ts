@@ -28,19 +28,12 @@ export function questionsOf(paths: readonly FeedbackPath[]): readonly (readonly 
   return questions;
 }
 
-/** How often each value occurs at a path, the most frequent first. */
-export function labelCounts(
-  payloads: readonly object[],
-  path: string,
-): readonly (readonly [string, number])[] {
-  const counts = new Map<string, number>();
-  for (const payload of payloads) {
-    const value = path.split(".").reduce<unknown>(memberOf, payload);
-    if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") continue;
-    const label = String(value);
-    counts.set(label, (counts.get(label) ?? 0) + 1);
-  }
-  return [...counts].toSorted(([, a], [, b]) => b - a);
+/** The value at a path of a payload; undefined: none that is plain. */
+export function valueAt(payload: object, path: string): string | number | boolean | undefined {
+  const value = path.split(".").reduce<unknown>(memberOf, payload);
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? value
+    : undefined;
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -1,13 +1,14 @@
 import { useState } from "react";
 import { asCurl } from "../api/client.ts";
 import { useQuery } from "../api/use-query.ts";
-import { formatCount } from "../format/figure.ts";
+import { counted, formatCount } from "../format/figure.ts";
 import { formatInterval } from "../format/instants.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { FormattedValue } from "../components/figure.tsx";
 import { NothingHere } from "../components/nothing-here.tsx";
 import { LoadState, Notice } from "../components/notice.tsx";
-import type { UrlState } from "../state/url-state.ts";
+import { printAddress, type UrlState, type View } from "../state/url-state.ts";
+import type { TimeRange } from "../state/time-range.ts";
 import { useWindow } from "../state/use-window.ts";
 import type { Go } from "../state/use-address.ts";
 import { loadFeedback, statsQuestion } from "./load-feedback.ts";
@@ -32,6 +33,8 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
     (asking) => loadFeedback(question, asking),
     `feedback ${project}`,
   );
+  const hrefTo = (view: View, more: UrlState["options"]): string =>
+    printAddress({ ...address, view, options: { ...options, ...more } });
   const refresh = (): void => {
     setRound(round + 1);
     load.refetch();
@@ -43,19 +46,7 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
     <main className="feedback-view" aria-busy={load.busy}>
       <h1 className="unseen">Feedback</h1>
       <div className="summary">
-        <p className="answer">
-          {loaded !== undefined && (
-            <>
-              <span className="sum">
-                <FormattedValue figure={formatCount(count)} />
-              </span>
-              <span>{count === 1 ? "feedback" : "feedbacks"}</span>
-              <span className="dim">
-                {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
-              </span>
-            </>
-          )}
-        </p>
+        <p className="answer">{loaded !== undefined && <Head {...{ count, window, zone }} />}</p>
         <div className="tools">
           <button onClick={refresh}>Refresh</button>
           {loaded !== undefined && (
@@ -76,7 +67,10 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
       </div>
       <LoadState load={load} />
       {loaded !== undefined && loaded.more > 0 && (
-        <Notice kind="warning" title={`${loaded.more} more paths were found than are shown.`} />
+        <Notice
+          kind="warning"
+          title={`${counted(loaded.more, "more path")} ${loaded.more === 1 ? "was" : "were"} found than are shown.`}
+        />
       )}
       {loaded !== undefined && count === 0 && (
         <NothingHere {...{ project, options, go }} what="There is no feedback in this window." />
@@ -87,17 +81,40 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
             {loaded.paths.map((stats) => (
               <PathCard
                 key={stats.path.json_path}
-                {...{ stats, zone }}
-                times={loaded.times}
-                endMs={loaded.endMs}
+                {...{ stats }}
+                buckets={loaded.buckets}
                 chosen={stats === chosen}
-                onChoose={() => go({ options: { ...options, path: stats.path.json_path } })}
+                href={hrefTo("feedback", { path: stats.path.json_path })}
               />
             ))}
           </ul>
-          <PathDetails key={chosen.path.json_path} stats={chosen} {...{ loaded, project, zone, window }} />
+          <PathDetails
+            key={chosen.path.json_path}
+            stats={chosen}
+            {...{ loaded, project, zone, window, hrefTo }}
+          />
         </div>
       )}
     </main>
+  );
+}
+
+interface HeadProps {
+  readonly count: number;
+  readonly window: TimeRange;
+  readonly zone: string;
+}
+
+function Head({ count, window, zone }: HeadProps) {
+  return (
+    <>
+      <span className="sum">
+        <FormattedValue figure={formatCount(count)} />
+      </span>
+      <span>{count === 1 ? "feedback" : "feedbacks"}</span>
+      <span className="dim">
+        {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
+      </span>
+    </>
   );
 }

@@ -81,3 +81,10 @@ export function tick(ms: number, zone: string): string {
   const time = formatOf(zone, { hour: "2-digit", minute: "2-digit" }).format(new Date(ms));
   return time === "00:00" ? formatOf(zone, DAY).format(new Date(ms)) : time;
 }
+
+/** On an axis of months: the year where it begins, too. */
+export function monthTick(ms: number, zone: string): string {
+  const isJanuary = formatOf(zone, { month: "numeric" }).format(new Date(ms)) === "1";
+  const year = isJanuary ? ({ year: "numeric" } as const) : {};
+  return formatOf(zone, { month: "short", ...year }).format(new Date(ms));
+}

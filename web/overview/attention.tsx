@@ -2,13 +2,12 @@ import { counted } from "../format/figure.ts";
 import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost } from "../components/figure.tsx";
-import type { UrlState } from "../state/url-state.ts";
 import { printCondition } from "../state/search.ts";
-import type { Overview } from "./load-overview.ts";
+import type { HrefTo, Overview } from "./load-overview.ts";
 
 interface AttentionProps {
   readonly overview: Overview;
-  readonly hrefTo: (view: UrlState["view"], more?: UrlState["options"]) => string;
+  readonly hrefTo: HrefTo;
 }
 
 const MAX_UNPRICED = 4;
@@ -53,7 +52,7 @@ export function Attention({ overview, hrefTo }: AttentionProps) {
                 <bdi>{shortName(op, null)}</bdi> failed {counted(total.errors, "time")}, which used{" "}
                 <Cost total={total} />
               </span>
-              <a href={hrefTo("traces", { q, sort: "cost" })}>Traces</a>
+              <a href={hrefTo("traces", { q, sort: "wasted" })}>Traces</a>
             </li>
           );
         })}

@@ -1,15 +1,15 @@
 import type { ReactNode } from "react";
-import type { UsageStats, UsageTotal } from "../api/routes.ts";
+import type { UsageTotal } from "../api/routes.ts";
 import { change, formatDuration, formatPercent, formatCount } from "../format/figure.ts";
-import { Chart } from "../components/chart.tsx";
+import { bucketsOf } from "../components/chart-buckets.ts";
+import { Spark } from "../components/spark.tsx";
 import { Cost, FormattedValue, Unknown } from "../components/figure.tsx";
-import type { UrlState } from "../state/url-state.ts";
-import type { Overview } from "./load-overview.ts";
+import type { HrefTo, Overview } from "./load-overview.ts";
 
 interface CardsProps {
   readonly overview: Overview;
   readonly zone: string;
-  readonly hrefTo: (view: UrlState["view"], more?: UrlState["options"]) => string;
+  readonly hrefTo: HrefTo;
 }
 
 interface Card {
@@ -22,6 +22,7 @@ interface Card {
 }
 
 export function Cards({ overview: { stats, before }, zone, hrefTo }: CardsProps) {
+  const buckets = bucketsOf(stats, zone);
   const cards: readonly Card[] = [
     {
       name: "Spend",
@@ -39,7 +40,7 @@ export function Cards({ overview: { stats, before }, zone, hrefTo }: CardsProps)
     },
     {
       name: "Failed calls",
-      href: hrefTo("traces", { q: "status:failed", sort: "cost" }),
+      href: hrefTo("traces", { q: "status:failed", sort: "wasted" }),
       of: failureRate,
       show: (total) => <Rate total={total} />,
       isBad: true,
@@ -67,7 +68,7 @@ export function Cards({ overview: { stats, before }, zone, hrefTo }: CardsProps)
             <span className="dim">{name}</span>
             <span className="value">{show(stats.total)}</span>
             <Changed then={before && of(before.total)} now={of(stats.total)} {...{ isBad }} />
-            <Spark {...{ stats, zone, of }} />
+            <Spark buckets={buckets} values={stats.buckets.map(({ total }) => of(total))} />
           </a>
         </li>
       ))}
@@ -113,28 +114,5 @@ function Changed({ then, now, isBad }: ChangedProps) {
       {now > then ? "▲ " : now < then ? "▼ " : ""}
       {figure.text}
     </span>
-  );
-}
-
-interface SparkProps {
-  readonly stats: UsageStats;
-  readonly zone: string;
-  readonly of: Card["of"];
-}
-
-function Spark({ stats, zone, of }: SparkProps) {
-  const times = stats.buckets.map(({ timestamp }) => Date.parse(timestamp));
-  return (
-    <Chart
-      bare
-      label=""
-      {...{ times, zone }}
-      endMs={(times.at(-1) ?? 0) + stats.granularity * 1000}
-      heightPx={32}
-      format={String}
-      series={[
-        { label: "", color: "--accent", kind: "line", values: stats.buckets.map(({ total }) => of(total)) },
-      ]}
-    />
   );
 }

@@ -2,14 +2,13 @@ import { formatUsd } from "../format/figure.ts";
 import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
-import type { UrlState } from "../state/url-state.ts";
 import { printCondition } from "../state/search.ts";
-import { CHANGED_BY, type Increase, type Overview } from "./load-overview.ts";
+import { CHANGED_BY, type HrefTo, type Increase, type Overview } from "./load-overview.ts";
 
 interface IncreasesProps {
   readonly overview: Overview;
   readonly hasBefore: boolean;
-  readonly hrefTo: (view: UrlState["view"], more?: UrlState["options"]) => string;
+  readonly hrefTo: HrefTo;
 }
 
 const FIELDS = { llm: "model", svc_user_id: "user", op_name: "op" } as const;
@@ -51,13 +50,13 @@ export function Increases({ overview: { increases }, hasBefore, hrefTo }: Increa
 
 function Row({ increase, hrefTo }: { readonly increase: Increase } & Pick<IncreasesProps, "hrefTo">) {
   const { by, name, now, earlier, moreUsd } = increase;
-  const calls = printCondition({ field: FIELDS[by], op: ":", value: name, isNot: false });
+  const q = printCondition({ field: FIELDS[by], op: ":", value: name, isNot: false });
   const shown = name === null ? "no model" : by === "op_name" ? shortName(name, null) : oneLine(name, 60);
   const isPartial = now.partial === true || earlier?.partial === true;
   return (
     <tr>
       <th scope="row">
-        <a href={hrefTo("usage", { calls, group: NEXT[by] })}>
+        <a href={hrefTo("usage", { q, group: NEXT[by] })}>
           <bdi>{shown}</bdi>
         </a>{" "}
         <span className="dim">{CHANGED_BY[by]}</span>
@@ -68,7 +67,9 @@ function Row({ increase, hrefTo }: { readonly increase: Increase } & Pick<Increa
       </td>
       <td className="number dim">{earlier === undefined ? "—" : <Cost total={earlier} />}</td>
       <td className="number">
-        <Cost total={now} />
+        <a href={hrefTo("traces", { q, sort: "cost" })}>
+          <Cost total={now} />
+        </a>
       </td>
     </tr>
   );

@@ -1,6 +1,10 @@
 import { postJson, type RequestOptions } from "../api/client.ts";
 import type { BodyOf, Query, UsageStats, UsageTotal } from "../api/routes.ts";
+import type { UrlState, View } from "../state/url-state.ts";
 import type { TimeRange } from "../state/time-range.ts";
+
+/** The address of a view with other options. */
+export type HrefTo = (view: View, more?: UrlState["options"]) => string;
 
 export interface OverviewQuestion {
   readonly project: string;

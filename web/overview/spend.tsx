@@ -1,87 +1,61 @@
-import { useState } from "react";
-import { axisDollars, formatUsd } from "../format/figure.ts";
-import { bucketName } from "../format/instants.ts";
+import { useMemo, useState } from "react";
+import { bucketsOf, windowOf } from "../components/chart-buckets.ts";
+import type { ChartSeries } from "../components/chart-props.ts";
 import { Chart } from "../components/chart.tsx";
-import { costText } from "../components/figure.tsx";
-import type { UrlState } from "../state/url-state.ts";
+import { axisDollars, formatUsd } from "../format/figure.ts";
 import { printWindow } from "../state/time-range.ts";
-import type { Go } from "../state/use-address.ts";
-import type { Overview } from "./load-overview.ts";
+import type { HrefTo, Overview } from "./load-overview.ts";
 
 interface SpendProps {
   readonly overview: Overview;
   readonly zone: string;
-  readonly options: UrlState["options"];
-  readonly go: Go;
+  readonly hrefTo: HrefTo;
 }
 
-/** Spend over time, with the period before as a line. A click opens the bucket, dragging zooms. */
-export function Spend({ overview: { stats, before }, zone, options, go }: SpendProps) {
+const format = (usd: number): string => formatUsd(usd).text;
+
+/** Spend over time, with the period before as a line. */
+export function Spend({ overview: { stats, before }, zone, hrefTo }: SpendProps) {
   const [hovered, setHovered] = useState<number | undefined>(undefined);
-  const [xPx, setX] = useState(0);
-  const times = stats.buckets.map(({ timestamp }) => Date.parse(timestamp));
-  const endMs = Math.max((times.at(-1) ?? 0) + stats.granularity * 1000, Date.parse(stats.end));
-  const ghost = times.map((_, at) => before?.buckets[at]?.total.total_cost ?? null);
-  const open = (first: number, last: number): void =>
-    go({
-      view: "usage",
-      options: {
-        ...options,
-        measure: "cost",
-        window: printWindow({ fromMs: times[first] ?? 0, toMs: times[last + 1] ?? endMs }),
+  const buckets = useMemo(() => bucketsOf(stats, zone), [stats, zone]);
+  const series = useMemo((): readonly ChartSeries[] => {
+    const earlier = stats.buckets.map((_, at) => before?.buckets[at]?.total);
+    const ghost: ChartSeries = {
+      label: "Period before",
+      color: "--muted",
+      kind: "ghost",
+      values: earlier.map((total) => total?.total_cost ?? null),
+      isPartial: earlier.map((total) => total?.partial === true),
+    };
+    return [
+      {
+        label: "Spend",
+        color: "--accent",
+        kind: "bars",
+        values: stats.buckets.map(({ total }) => total.total_cost ?? null),
+        isPartial: stats.buckets.map(({ total }) => total.partial === true),
+        hrefOf: (bucket) =>
+          hrefTo("traces", { window: printWindow(windowOf(buckets, bucket)), sort: "cost" }),
       },
-    });
-  const at = hovered === undefined ? undefined : stats.buckets[hovered];
+      ...(before === undefined ? [] : [ghost]),
+    ];
+  }, [stats, before, buckets, hrefTo]);
+  const usageOf = (window: { readonly fromMs: number; readonly toMs: number }): string =>
+    hrefTo("usage", { measure: "cost", window: printWindow(window) });
   return (
-    <section className="charted" aria-label="Spend over time">
+    <section aria-label="Spend over time">
       <h2>
         Spend <span className="dim">{before !== undefined && "and, dashed, the period before"}</span>
       </h2>
       <Chart
         label="Spend over time"
-        {...{ times, endMs, zone, hovered }}
-        heightPx={180}
-        format={(value) => formatUsd(value).text}
+        {...{ buckets, series, zone, format, hovered }}
         axis={axisDollars}
-        isUnusual={(at) =>
-          (times[at + 1] ?? endMs) > Date.parse(stats.end) || (times[at] ?? 0) < Date.parse(stats.start)
-        }
-        series={[
-          {
-            label: "spend",
-            color: "--series-0",
-            kind: "bars",
-            values: stats.buckets.map(({ total }) => total.total_cost ?? null),
-          },
-          { label: "before", color: "--muted", kind: "ghost", values: ghost },
-        ]}
-        onHover={(index, point) => {
-          setHovered(index);
-          if (point !== undefined) setX(point.xPx);
-        }}
-        onClick={(index) => open(index, index)}
-        onDrag={open}
+        heightPx={180}
+        onHover={setHovered}
+        hrefOf={(bucket) => usageOf(windowOf(buckets, bucket))}
+        onZoom={(window) => location.assign(usageOf(window))}
       />
-      {at !== undefined && hovered !== undefined && (
-        <div
-          className={`tooltip ${xPx > 480 ? "left" : ""}`}
-          role="status"
-          style={{ left: `${xPx}px`, top: "24px" }}
-        >
-          <strong>
-            {bucketName(times[hovered] ?? 0, times[hovered + 1] ?? endMs, {
-              zone,
-              granularity: stats.granularity,
-            })}
-          </strong>
-          <p>{costText(at.total)}</p>
-          {before !== undefined && (
-            <p className="dim">
-              Previous period: {costText(before.buckets[hovered]?.total ?? { total_cost: 0 })}
-            </p>
-          )}
-        </div>
-      )}
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useCallback, useState } from "react";
 import { useQuery } from "../api/use-query.ts";
 import { formatInterval } from "../format/instants.ts";
 import { LoadState } from "../components/notice.tsx";
@@ -9,7 +9,7 @@ import { useWindow } from "../state/use-window.ts";
 import { Attention } from "./attention.tsx";
 import { Cards } from "./cards.tsx";
 import { Increases } from "./increases.tsx";
-import { loadOverview } from "./load-overview.ts";
+import { loadOverview, type HrefTo } from "./load-overview.ts";
 import { Spend } from "./spend.tsx";
 import "../style/charts.css";
 import "../style/overview.css";
@@ -33,8 +33,11 @@ export function OverviewView({ address, project, zone, go }: OverviewViewProps) 
   );
   const overview = load.value;
   const { options } = address;
-  const hrefTo = (view: UrlState["view"], more: UrlState["options"] = {}): string =>
-    printAddress({ ...address, view, traceId: undefined, options: { ...options, ...more } });
+  const hrefTo = useCallback<HrefTo>(
+    // its figures are of everything, whatever was searched for in another view
+    (view, more = {}) => printAddress({ ...address, view, options: { ...address.options, q: "", ...more } }),
+    [address],
+  );
   const isEmpty = overview !== undefined && overview.stats.total.calls === 0;
   return (
     <main className={`overview ${load.isOld ? "old" : ""}`} aria-busy={load.busy}>
@@ -60,7 +63,7 @@ export function OverviewView({ address, project, zone, go }: OverviewViewProps) 
       {overview !== undefined && !isEmpty && (
         <>
           <Cards {...{ overview, zone, hrefTo }} />
-          <Spend {...{ overview, zone, options, go }} />
+          <Spend {...{ overview, zone, hrefTo }} />
           <div className="columns-two">
             <Increases {...{ overview, hrefTo }} hasBefore={before !== undefined} />
             <Attention {...{ overview, hrefTo }} />

@@ -1,5 +1,32 @@
 import type { UsageStats } from "../api/routes.ts";
-import { withCondition, type Condition } from "../state/search.ts";
+import type { UrlState, View } from "../state/url-state.ts";
+import { readQuery } from "../state/query.ts";
+import { allOf, operandOf, withCondition, type Condition } from "../state/search.ts";
+
+/** The address of a view with other options. */
+export type HrefTo = (view: View, more: UrlState["options"]) => string;
+
+/** How traces are sorted, by what is looked at. */
+export const SORT_OF = { cost: "cost", tokens: "tokens", calls: "calls", errors: "wasted" } as const;
+
+/** The traces behind the figures of a search. */
+export interface TraceLinks {
+  readonly cost: string;
+  readonly tokens: string;
+  readonly calls: string;
+  readonly errors: string;
+}
+
+export function tracesOf(hrefTo: HrefTo, q: string, window?: string): TraceLinks {
+  const by = (sort: string, search = q): string =>
+    hrefTo("traces", { q: search, sort, ...(window !== undefined && { window }) });
+  return {
+    cost: by(SORT_OF.cost),
+    tokens: by(SORT_OF.tokens),
+    calls: by(SORT_OF.calls),
+    errors: by(SORT_OF.errors, failedOf(q)),
+  };
+}
 
 type Key = UsageStats["groups"][number]["key"];
 
@@ -15,15 +42,21 @@ const FIELD_OF: Readonly<Record<string, string>> = {
 };
 const STATUS_OF: Readonly<Record<string, string>> = { error: "failed" };
 
+/** A search, as text or JSON, that leaves only what fulfils conditions too. */
+export function narrowed(text: string, conditions: readonly Condition[]): string {
+  if (!text.trimStart().startsWith("{")) return conditions.reduce(withCondition, text);
+  return JSON.stringify({ $expr: allOf([readQuery(text).operand, ...conditions.map(operandOf)]) });
+}
+
+function failedOf(text: string): string {
+  return narrowed(text, [{ field: "status", op: ":", value: "failed", isNot: false }]);
+}
+
 /** The search that leaves only the calls of a group; undefined where a member of its key is no field of calls. */
 export function searchOfGroup(text: string, key: Key): string | undefined {
-  let search = text;
-  for (const [group, value] of Object.entries(key)) {
-    const condition = conditionOf(group, value);
-    if (condition === undefined) return undefined;
-    search = withCondition(search, condition);
-  }
-  return search;
+  const conditions = Object.entries(key).map(([group, value]) => conditionOf(group, value));
+  const known = conditions.filter((condition) => condition !== undefined);
+  return known.length < conditions.length ? undefined : narrowed(text, known);
 }
 
 function conditionOf(group: string, value: Key[string] | undefined): Condition | undefined {

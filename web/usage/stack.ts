@@ -56,34 +56,15 @@ export function labelOf(key: UsageStats["groups"][number]["key"]): string {
   return values.length === 0 ? "all" : values.join(" · ");
 }
 
-/** Each layer on top of those before it; the tallest is drawn first. */
-export function stacked<Of extends Pick<Layer, "values">>(layers: readonly Of[]): readonly Of[] {
-  const tops: Of[] = [];
-  for (const layer of layers) {
-    const below = tops.at(-1)?.values ?? [];
-    tops.push({ ...layer, values: layer.values.map((value, at) => sumOfKnown([below[at] ?? null, value])) });
-  }
-  return tops.toReversed();
-}
-
-/** The layer that is pointed at, at a value of the axis; undefined: none is that high. */
-export function layerAt(layers: readonly Layer[], bucket: number, value: number): Layer | undefined {
-  let sum = 0;
-  return layers.find((layer) => {
-    sum += layer.values[bucket] ?? 0;
-    return (layer.values[bucket] ?? 0) > 0 && value >= 0 && value <= sum;
-  });
-}
-
-function valueOf(total: UsageTotal | null | undefined, member: Member): number | null {
+export function valueOf(total: UsageTotal | null | undefined, member: Member): number | null {
   return total?.[member] ?? null;
 }
 
-function isPartial(total: UsageTotal | null | undefined, member: Member): boolean {
+export function isPartial(total: UsageTotal | null | undefined, member: Member): boolean {
   return member === "total_cost" && total?.partial === true;
 }
 
-export function sumOfKnown(values: readonly (number | null)[]): number | null {
+function sumOfKnown(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
 }

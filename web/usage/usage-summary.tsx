@@ -4,6 +4,8 @@ import { formatInterval } from "../format/instants.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
 import type { TimeRange } from "../state/time-range.ts";
+import { printWindow } from "../state/time-range.ts";
+import { tracesOf, type HrefTo } from "./drill.ts";
 import { MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
 
 interface UsageSummaryProps {
@@ -12,67 +14,102 @@ interface UsageSummaryProps {
   readonly before: TimeRange | undefined;
   readonly zone: string;
   readonly measure: Measure;
+  /** The search. */
+  readonly text: string;
+  readonly hrefTo: HrefTo;
 }
 
+const UNITS = { cost: "", tokens: "token", calls: "call", errors: "failure" } as const;
+
 /** The total of the view, what it leaves out, and the total of what it is compared with. */
-export function UsageSummary({ loaded, window, before, zone, measure }: UsageSummaryProps) {
+export function UsageSummary({ loaded, window, before, zone, measure, text, hrefTo }: UsageSummaryProps) {
   const { stats } = loaded;
   const { total } = stats;
+  const traces = tracesOf(hrefTo, text);
+  const figure = (one: Measure) => (
+    <a href={traces[one]}>
+      <Value total={total} measure={one} /> {unitOf(one, total)}
+    </a>
+  );
   return (
     <p className="answer">
       <span className="sum">
-        <Value total={total} measure={measure} />
+        <a href={traces[measure]}>
+          <Value total={total} measure={measure} />
+        </a>
       </span>
-      {measure === "errors" && <span>failures</span>}
-      {measure !== "cost" && measure !== "errors" && <span>{measure}</span>}
-      {measure !== "cost" && (
-        <span>
-          <Cost total={total} />
-        </span>
-      )}
-      {measure !== "tokens" && (
-        <span>
-          <FormattedValue figure={formatCount(total.total_tokens)} /> tokens
-        </span>
-      )}
-      {measure !== "calls" && (
-        <span>
-          <FormattedValue figure={formatCount(total.calls)} /> {total.calls === 1 ? "call" : "calls"}
-        </span>
+      {measure !== "cost" && <span>{unitOf(measure, total)}</span>}
+      {(["cost", "tokens", "calls"] as const).map(
+        (one) => one !== measure && <span key={one}>{figure(one)}</span>,
       )}
       {measure !== "errors" && total.errors > 0 && (
-        <span className="failed">✕ {formatCount(total.errors).text} failed</span>
+        <a className="failed" href={traces.errors}>
+          ✕ {formatCount(total.errors).text} failed
+        </a>
       )}
       <span className="dim">
         {formatInterval(window.fromMs, window.toMs ?? Date.parse(stats.end), zone)}, {zone}
       </span>
       {loaded.before !== undefined && before?.toMs !== undefined && (
-        <span className="dim" title={`${formatInterval(before.fromMs, before.toMs, zone)}, ${zone}`}>
+        <a
+          className="dim"
+          href={hrefTo("usage", { window: printWindow({ fromMs: before.fromMs, toMs: before.toMs }) })}
+          title={`${formatInterval(before.fromMs, before.toMs, zone)}, ${zone}`}
+        >
           Previous period: <Value total={loaded.before.total} measure={measure} />{" "}
           <Change before={loaded.before.total} now={total} measure={measure} />
-        </span>
+        </a>
       )}
-      <LeftOut unpriced={stats.unpriced ?? []} />
+      <LeftOut unpriced={stats.unpriced ?? []} hrefTo={hrefTo} />
     </p>
   );
 }
 
-/** Unpriced usage, which the totals leave out. */
-export function LeftOut({ unpriced }: { readonly unpriced: NonNullable<UsageStats["unpriced"]> }) {
+function unitOf(measure: Measure, total: UsageTotal): string {
+  const unit = UNITS[measure];
+  return unit === "" || total[MEASURES[measure].member] === 1 ? unit : `${unit}s`;
+}
+
+interface LeftOutProps extends Pick<UsageSummaryProps, "hrefTo"> {
+  readonly unpriced: NonNullable<UsageStats["unpriced"]>;
+}
+
+const MAX_NAMED = 3;
+
+/** Unpriced usage, which the totals leave out; each leads to where its price is set. */
+function LeftOut({ unpriced, hrefTo }: LeftOutProps) {
   if (unpriced.length === 0) return null;
-  const named = unpriced.slice(0, 3).map(({ llm, service_tier, total_tokens, units }) => {
-    const tier = service_tier === null ? "" : ` at tier ${oneLine(service_tier, 30)}`;
-    const beside = Object.entries(units).filter(([name, count]) => count > 0 && !name.endsWith("_tokens"));
-    const used =
-      total_tokens > 0 || beside.length === 0
-        ? counted(total_tokens, "token")
-        : beside.map(([name, count]) => `${formatCount(count).text} ${name.replaceAll("_", " ")}`).join(", ");
-    return `${oneLine(llm, 60)}${tier} (${used})`;
-  });
   return (
     <span className="unpriced">
-      Unpriced: {named.join(", ")}
-      {unpriced.length > 3 && ` and ${counted(unpriced.length - 3, "more model", "more models")}`}
+      Unpriced:{" "}
+      {unpriced.slice(0, MAX_NAMED).map(({ llm, service_tier, total_tokens, units }, at) => {
+        const beside = Object.entries(units).filter(
+          ([name, count]) => count > 0 && !name.endsWith("_tokens"),
+        );
+        const used =
+          total_tokens > 0 || beside.length === 0
+            ? counted(total_tokens, "token")
+            : beside
+                .map(([name, count]) => `${formatCount(count).text} ${name.replaceAll("_", " ")}`)
+                .join(", ");
+        return (
+          <span key={`${llm}\n${service_tier}`}>
+            {at > 0 && ", "}
+            <a href={hrefTo("settings", { model: llm, tier: service_tier ?? "" })} title="Set the price">
+              <bdi>{oneLine(llm, 60)}</bdi>
+              {service_tier !== null && ` at tier ${oneLine(service_tier, 30)}`} ({used})
+            </a>
+          </span>
+        );
+      })}
+      {unpriced.length > MAX_NAMED && (
+        <>
+          {" and "}
+          <a href={hrefTo("settings", {})}>
+            {counted(unpriced.length - MAX_NAMED, "more model", "more models")}
+          </a>
+        </>
+      )}
     </span>
   );
 }
@@ -82,7 +119,7 @@ interface ValueProps {
   readonly measure: Measure;
 }
 
-export function Value({ total, measure }: ValueProps) {
+function Value({ total, measure }: ValueProps) {
   if (measure === "cost") return <Cost total={total} />;
   const count = total[MEASURES[measure].member] ?? 0;
   return <FormattedValue figure={formatCount(count)} dim={count === 0} />;

@@ -1,25 +1,26 @@
 import { useState } from "react";
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
 import { counted, formatPercent, formatCount } from "../format/figure.ts";
-import { bucketName } from "../format/instants.ts";
 import { oneLine } from "../format/plain-text.ts";
+import { nameOf, type Buckets } from "../components/chart-buckets.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
 import { colorsOf, OTHER } from "./colors.ts";
+import type { TraceLinks } from "./drill.ts";
 import { nameOfGroup } from "./groups.ts";
 import { MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
 import { labelOf } from "./stack.ts";
 import { Change } from "./usage-summary.tsx";
 
 const COLUMNS = [
-  ["calls", "calls"],
-  ["failed", "errors"],
-  ["prompt", "prompt_tokens"],
-  ["cache read", "cache_read_input_tokens"],
-  ["cache write", "cache_creation_input_tokens"],
-  ["completion", "completion_tokens"],
-  ["tokens", "total_tokens"],
-  ["cost", "total_cost"],
-] as const;
+  ["calls", "calls", "calls"],
+  ["failed", "errors", "errors"],
+  ["prompt", "prompt_tokens", "tokens"],
+  ["cache read", "cache_read_input_tokens", "tokens"],
+  ["cache write", "cache_creation_input_tokens", "tokens"],
+  ["completion", "completion_tokens", "tokens"],
+  ["tokens", "total_tokens", "tokens"],
+  ["cost", "total_cost", "cost"],
+] as const satisfies readonly (readonly [string, keyof UsageTotal, keyof TraceLinks])[];
 type Column = (typeof COLUMNS)[number][1];
 
 interface HeadProps {
@@ -61,21 +62,20 @@ function Head({ first, sort, onSort, hasChange = false }: HeadProps) {
   );
 }
 
-function Cells({ total, href }: { readonly total: UsageTotal; readonly href?: string | undefined }) {
+function Cells({ total, links }: { readonly total: UsageTotal; readonly links?: TraceLinks | undefined }) {
   return (
     <>
-      {COLUMNS.map(([name, member]) => {
-        if (member === "total_cost") {
-          const cost = <Cost total={total} />;
-          return (
-            <td key={name} className="number cost">
-              {href === undefined ? cost : <a href={href}>{cost}</a>}
-            </td>
-          );
-        }
+      {COLUMNS.map(([name, member, link]) => {
+        const value = total[member] ?? null;
+        const isCost = member === "total_cost";
+        const figure = isCost ? (
+          <Cost total={total} />
+        ) : (
+          <FormattedValue figure={formatCount(value ?? 0)} dim={value === 0} />
+        );
         return (
-          <td key={name} className={`number ${member}`}>
-            <FormattedValue figure={formatCount(total[member])} dim={total[member] === 0} />
+          <td key={name} className={`number ${isCost ? "cost" : member}`}>
+            {links === undefined || value === 0 ? figure : <a href={links[link]}>{figure}</a>}
           </td>
         );
       })}
@@ -88,14 +88,18 @@ interface GroupTableProps {
   readonly groups: readonly string[];
   readonly measure: Measure;
   /** Links of a group: its breakdown and its traces. */
-  readonly hrefOf: (key: UsageStats["groups"][number]["key"]) => {
-    readonly within: string | undefined;
-    readonly traces: string | undefined;
-  };
+  readonly hrefOf: (key: UsageStats["groups"][number]["key"]) => Links | undefined;
+  readonly all: TraceLinks;
+}
+
+/** The breakdown of a row, and its traces. */
+interface Links {
+  readonly within: string;
+  readonly traces: TraceLinks;
 }
 
 /** The groups, then the rest, then the total. */
-export function GroupTable({ loaded, groups: asked, measure, hrefOf }: GroupTableProps) {
+export function GroupTable({ loaded, groups: asked, measure, hrefOf, all }: GroupTableProps) {
   const { groups, other, total } = loaded.stats;
   const { member } = MEASURES[measure];
   const [sort, setSort] = useState<Column>(member);
@@ -114,17 +118,21 @@ export function GroupTable({ loaded, groups: asked, measure, hrefOf }: GroupTabl
         <tbody>
           {sorted.map(({ key, total }) => {
             const label = labelOf(key);
-            const { within, traces } = hrefOf(key);
-            const text = <bdi>{oneLine(label, 80)}</bdi>;
+            const links = hrefOf(key);
+            const text = (
+              <>
+                <i className="swatch" style={{ background: `var(${colors.get(label) ?? OTHER})` }} />{" "}
+                <bdi>{oneLine(label, 80)}</bdi>
+              </>
+            );
             const then = earlier.get(JSON.stringify(key));
             return (
               <tr key={JSON.stringify(key)}>
                 <th scope="row">
-                  <i className="swatch" style={{ background: `var(${colors.get(label) ?? OTHER})` }} />{" "}
-                  {within === undefined ? text : <a href={within}>{text}</a>}{" "}
+                  {links === undefined ? text : <a href={links.within}>{text}</a>}{" "}
                   <span className="dim">{shareOf(total[member], whole)}</span>
                 </th>
-                <Cells total={total} href={traces} />
+                <Cells total={total} links={links?.traces} />
                 {before !== undefined && (
                   <td className="number change">
                     {(then !== undefined || isComplete) && (
@@ -149,7 +157,7 @@ export function GroupTable({ loaded, groups: asked, measure, hrefOf }: GroupTabl
         <tfoot>
           <tr>
             <th scope="row">all</th>
-            <Cells total={total} />
+            <Cells total={total} links={all} />
             {before !== undefined && (
               <td className="number change">
                 <Change before={before.total} now={total} measure={measure} />
@@ -168,23 +176,21 @@ function shareOf(part: number | null | undefined, whole: number): string {
 
 interface BucketTableProps {
   readonly stats: UsageStats;
+  readonly buckets: Buckets;
   readonly zone: string;
   readonly hovered: number | undefined;
   readonly onHover: (index: number | undefined) => void;
-  /** Links of a bucket: its hours or days, and its traces. */
-  readonly hrefOf: (bucket: number) => { readonly within: string; readonly traces: string };
+  readonly hrefOf: (bucket: number) => Links;
 }
 
 /** Every bucket by the clock of the zone, with the length of unusual days. */
-export function BucketTable({ stats, zone, hovered, onHover, hrefOf }: BucketTableProps) {
-  const { buckets, granularity } = stats;
-  const times = buckets.map(({ timestamp }) => Date.parse(timestamp));
+export function BucketTable({ stats, buckets, zone, hovered, onHover, hrefOf }: BucketTableProps) {
   return (
     <div className="wide" tabIndex={0} role="region" aria-label="Over time">
       <table className="buckets" onMouseLeave={() => onHover(undefined)}>
         <Head first="from" />
         <tbody>
-          {buckets.map(({ timestamp, total }, at) => {
+          {stats.buckets.map(({ timestamp, total }, at) => {
             const { within, traces } = hrefOf(at);
             return (
               <tr
@@ -193,9 +199,9 @@ export function BucketTable({ stats, zone, hovered, onHover, hrefOf }: BucketTab
                 onMouseEnter={() => onHover(at)}
               >
                 <th scope="row">
-                  <a href={within}>{bucketName(times[at] ?? 0, times[at + 1], { zone, granularity })}</a>
+                  <a href={within}>{nameOf(buckets, at, zone)}</a>
                 </th>
-                <Cells total={total} href={traces} />
+                <Cells total={total} links={traces} />
               </tr>
             );
           })}

@@ -1,5 +1,7 @@
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { useQuery } from "../api/use-query.ts";
+import type { UsageStats } from "../api/routes.ts";
+import { bucketsOf, windowOf } from "../components/chart-buckets.ts";
 import { LoadState, Notice } from "../components/notice.tsx";
 import { SearchBox } from "../components/search-box.tsx";
 import { printAddress, type UrlState } from "../state/url-state.ts";
@@ -7,7 +9,7 @@ import { readQuery } from "../state/query.ts";
 import { printWindow } from "../state/time-range.ts";
 import type { Go } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
-import { nextGroup, searchOfGroup } from "./drill.ts";
+import { nextGroup, searchOfGroup, SORT_OF, tracesOf, type HrefTo } from "./drill.ts";
 import { printGroups, readGroups } from "./groups.ts";
 import { intervalOf, loadUsage, MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
 import { UsageChart } from "./usage-chart.tsx";
@@ -31,8 +33,8 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
     ? (options["measure"] as Measure)
     : "cost";
   const asLines = options["as"] === "lines";
-  const groups = readGroups(options["group"]);
-  const text = options["calls"] ?? "";
+  const groups = useMemo(() => readGroups(options["group"]), [options["group"]]);
+  const text = options["q"] ?? "";
   const query = useMemo(() => readQuery(text), [text]);
   const interval = intervalOf(options["interval"]);
   const question = { project, window, before, zone, groups, measure, interval, operand: query.operand };
@@ -42,7 +44,11 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
     (asking) => loadUsage(question, asking),
     `usage ${project}`,
   );
-  const change = (more: Readonly<Record<string, string>>): void => go({ options: { ...options, ...more } });
+  const hrefTo = useCallback<HrefTo>(
+    (view, more) => printAddress({ ...address, view, options: { ...address.options, ...more } }),
+    [address],
+  );
+  const change = (more: UrlState["options"]): void => go({ options: { ...options, ...more } });
   const value = isReadable ? load.value : undefined;
   const stats = value?.stats;
   return (
@@ -52,7 +58,7 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
         {value === undefined ? (
           <p className="answer">&nbsp;</p>
         ) : (
-          <UsageSummary loaded={value} {...{ window, before, zone, measure }} />
+          <UsageSummary loaded={value} {...{ window, before, zone, measure, text, hrefTo }} />
         )}
         <UsageTools
           {...{ question, asLines, change, stats }}
@@ -62,7 +68,7 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
           }}
         />
       </div>
-      <SearchBox text={text} of="calls" query={query} onText={(calls) => change({ calls })} />
+      <SearchBox text={text} of="calls" query={query} onText={(q) => change({ q })} />
       {isReadable && <LoadState load={load} />}
       {stats?.total.calls === 0 && (
         <Notice
@@ -75,7 +81,7 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
         </Notice>
       )}
       {value !== undefined && value.stats.total.calls > 0 && (
-        <Shown loaded={value} {...{ address, text, zone, groups, measure, asLines, change }} />
+        <Shown loaded={value} {...{ text, zone, groups, measure, asLines, change, hrefTo }} />
       )}
     </main>
   );
@@ -83,66 +89,59 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
 
 interface ShownProps {
   readonly loaded: LoadedUsage;
-  readonly address: UrlState;
   /** The search. */
   readonly text: string;
   readonly zone: string;
   readonly groups: readonly string[];
   readonly measure: Measure;
   readonly asLines: boolean;
-  readonly change: (more: Readonly<Record<string, string>>) => void;
+  readonly change: (more: UrlState["options"]) => void;
+  readonly hrefTo: HrefTo;
 }
 
 /** The chart and the tables; everything in them leads to what it is made of. */
-function Shown({ loaded, address, text, zone, groups, measure, asLines, change }: ShownProps) {
+function Shown({ loaded, text, zone, groups, measure, asLines, change, hrefTo }: ShownProps) {
   const [hovered, setHovered] = useState<number | undefined>(undefined);
   const { stats } = loaded;
-  const times = stats.buckets.map(({ timestamp }) => Date.parse(timestamp));
-  const windowOf = (bucket: number): string => {
-    const fromMs = times[bucket] ?? 0;
-    const toMs = times[bucket + 1] ?? fromMs + stats.granularity * 1000;
-    return printWindow({ fromMs, toMs });
-  };
-  const hrefTo = (view: "usage" | "traces", more: UrlState["options"]): string =>
-    printAddress({ ...address, view, options: { ...address.options, ...more } });
+  const buckets = useMemo(() => bucketsOf(stats, zone), [stats, zone]);
+  const links = useMemo(() => {
+    const windowAt = (bucket: number): string => printWindow(windowOf(buckets, bucket));
+    return {
+      part: (bucket: number, group?: number) => {
+        const window = windowAt(bucket);
+        if (group === undefined) return hrefTo("usage", { window, interval: "" });
+        const q = searchOfGroup(text, stats.groups[group]?.key ?? {});
+        return q === undefined ? undefined : hrefTo("traces", { window, q, sort: SORT_OF[measure] });
+      },
+      group: (key: UsageStats["groups"][number]["key"]) => {
+        const q = searchOfGroup(text, key);
+        if (q === undefined) return undefined;
+        const within = hrefTo("usage", { q, group: printGroups([nextGroup(groups)]) });
+        return { within, traces: tracesOf(hrefTo, q) };
+      },
+      bucket: (bucket: number) => ({
+        within: hrefTo("usage", { window: windowAt(bucket), interval: "" }),
+        traces: tracesOf(hrefTo, text, windowAt(bucket)),
+      }),
+    };
+  }, [buckets, stats, text, measure, groups, hrefTo]);
+  const pointing = { hovered, onHover: setHovered };
   return (
     <div className="usage">
       <UsageChart
-        key={stats.granularity}
-        stats={stats}
-        {...{ zone, measure, asLines, hovered }}
-        onHover={setHovered}
-        onOpen={(bucket, group) => {
-          const key = group === undefined ? undefined : stats.groups[group]?.key;
-          const calls = key === undefined ? undefined : searchOfGroup(text, key);
-          change({ window: windowOf(bucket), ...(calls !== undefined && { calls }) });
-        }}
-        onZoom={(fromMs, toMs) => change({ window: printWindow({ fromMs, toMs }) })}
+        {...{ stats, buckets, zone, measure, asLines, ...pointing }}
+        hrefOf={links.part}
+        onZoom={(window) => change({ window: printWindow(window) })}
       />
       {groups.length > 0 && (
         <GroupTable
           key={measure}
-          loaded={loaded}
-          {...{ groups, measure }}
-          hrefOf={(key) => {
-            const search = searchOfGroup(text, key);
-            const more = { calls: search ?? "", group: printGroups([nextGroup(groups)]) };
-            return {
-              within: search === undefined ? undefined : hrefTo("usage", more),
-              traces: search === undefined ? undefined : hrefTo("traces", { q: search, sort: "cost" }),
-            };
-          }}
+          {...{ loaded, groups, measure }}
+          hrefOf={links.group}
+          all={tracesOf(hrefTo, text)}
         />
       )}
-      <BucketTable
-        stats={stats}
-        {...{ zone, hovered }}
-        onHover={setHovered}
-        hrefOf={(bucket) => ({
-          within: hrefTo("usage", { window: windowOf(bucket), interval: "" }),
-          traces: hrefTo("traces", { window: windowOf(bucket), q: text, sort: "cost" }),
-        })}
-      />
+      <BucketTable {...{ stats, buckets, zone, ...pointing }} hrefOf={links.bucket} />
     </div>
   );
 }
