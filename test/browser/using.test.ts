@@ -164,6 +164,7 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     const place = `/${PROJECT}/usage?zone=UTC&interval=day&window=${windowOf(midnight - 3 * day, midnight + day)}`;
     const page = await test.open(place);
     await untilIdle(page);
+    page.setDefaultTimeout(6000);
     const buckets = page.locator("[data-bucket]");
     const tooltip = page.locator(".tooltip");
     const optionsOf = (href: string | null) => new URLSearchParams(href!.split("?")[1]);
