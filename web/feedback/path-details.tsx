@@ -112,7 +112,7 @@ interface WorstProps {
 /** Leads to the traces with the lowest values, or with the newest false ones. */
 function Worst({ question, stats, tracesOf }: WorstProps) {
   const count = countIn(stats.window);
-  const load = useQuery(JSON.stringify(question), (asking) => loadWorst(question, count, asking));
+  const load = useQuery(JSON.stringify(["worst", question]), (asking) => loadWorst(question, count, asking));
   const found = load.value ?? [];
   if (found.length === 0) return null;
   const isBoolean = question.path.value_type === "boolean";
