@@ -58,7 +58,8 @@ export function useDrag(
       },
       onPointerCancel: stop,
       onClickCapture(event) {
-        if (!wasDragged.current) return;
+        // Enter on a link is a click too, of detail 0
+        if (!wasDragged.current || event.detail === 0) return;
         event.preventDefault();
         event.stopPropagation();
       },
