@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
@@ -243,6 +243,46 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
       await show(page, `/${PROJECT}/feedback?path=${path}`);
       await page.locator(link).first().click();
       expect((await allRows(page)).length).toBeGreaterThan(0);
+    }
+    await page.context().close();
+  });
+
+  it("lists as many traces as a figure is made of that is clicked", async () => {
+    const [start, end] = [Date.now() - 3 * 86_400_000, Date.now()].map((ms) => new Date(ms).toISOString());
+    const window = `window=${start}..${end}`;
+    const page = await test.open(`/${PROJECT}/usage?${window}`);
+    const countBehind = async (place: string, link: Locator): Promise<number> => {
+      await show(page, `/${PROJECT}/${place}`);
+      await link.click();
+      await page.locator(".traces-view .rows").waitFor();
+      await untilIdle(page);
+      return Number(await page.locator(".rows").getAttribute("aria-rowcount")) - 1;
+    };
+    const rowOf = (name: string) => page.locator("tr", { has: page.locator(`bdi:text-is("${name}")`) });
+    for (const by of ["llm", "svc_user_id", "op_name"]) {
+      const body = { project_id: PROJECT, start, end, group_by: [by, "trace_id"], limit: 1000 };
+      const { groups } = (await test.post("/usage/stats", body)).json() as {
+        readonly groups: readonly { readonly key: Readonly<Record<string, string | null>> }[];
+      };
+      const traces = Map.groupBy(groups, ({ key }) => key[by] ?? "(none)");
+      // calls without usage of their own may report that of others: they cannot be searched for
+      if (by === "llm") traces.delete("(none)");
+      expect(traces.size).toBeGreaterThan(1);
+      for (const [name, { length }] of traces) {
+        const link = rowOf(name).locator("td.calls a");
+        expect([name, await countBehind(`usage?${window}&group=${by}`, link)]).toEqual([name, length]);
+      }
+    }
+    await show(page, `/${PROJECT}/usage?${window}`);
+    const failed = page.locator(".answer .failed");
+    const shown = (await failed.innerText()).trim();
+    await countBehind(`usage?${window}`, failed);
+    expect(await failed.innerText()).toContain(shown);
+    await show(page, `/${PROJECT}/feedback?path=label&${window}`);
+    for (const name of await page.locator(".labels bdi").allInnerTexts()) {
+      const count = await rowOf(name).locator(".number").first().innerText();
+      const listed = await countBehind(`feedback?path=label&${window}`, rowOf(name).locator("a"));
+      expect([name, listed]).toEqual([name, Number(count)]);
     }
     await page.context().close();
   });

@@ -35,7 +35,7 @@ export function geometryOf(props: Drawn, widthPx: number): Geometry {
   const bars = series.filter(({ kind }) => kind === "bars");
   const tops = buckets.times.map((_, at) => bars.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
   const others = series.filter(({ kind }) => kind !== "bars");
-  const known = [...others.flatMap(({ values, from = [] }) => [...values, ...from]), ...tops];
+  const known = [...others.flatMap(({ values }) => values), ...tops];
   const [low, high] = known.reduce<[number, number]>(
     ([min, max], value) => [Math.min(min, value ?? 0), Math.max(max, value ?? 0)],
     [0, 0],

@@ -1,4 +1,4 @@
-import { Area, LinePath } from "@visx/shape";
+import { LinePath } from "@visx/shape";
 import type { ChartSeries } from "./chart-props.ts";
 
 interface ChartLinesProps {
@@ -7,35 +7,20 @@ interface ChartLinesProps {
   readonly y: (value: number) => number;
 }
 
-/** Lines through the middles of buckets, with gaps where a value is unknown; dashed ones, and bands. */
+/** Lines through the middles of buckets, with gaps where a value is unknown. */
 export function ChartLines({ series, middleOf, y }: ChartLinesProps) {
-  return series.map(({ kind, color, values, from }, key) => {
-    if (kind === "bars") return null;
-    const shared = {
-      data: values.map((value, at) => ({ value, from: from?.[at] ?? null, x: middleOf(at) })),
-      x: ({ x }: { readonly x: number }) => x,
-    };
-    if (kind === "band")
-      return (
-        <Area
-          key={key}
-          {...shared}
-          y0={({ from }) => y(from ?? 0)}
-          y1={({ value }) => y(value ?? 0)}
-          defined={({ value, from }) => value !== null && from !== null}
-          fill={`var(${color})`}
-        />
-      );
-    return (
+  return series
+    .filter(({ kind }) => kind !== "bars")
+    .map(({ kind, color, values }, key) => (
       <LinePath
         key={key}
-        {...shared}
-        y={({ value }) => y(value ?? 0)}
-        defined={({ value }) => value !== null}
+        data={[...values]}
+        x={(_, at) => middleOf(at)}
+        y={(value) => y(value ?? 0)}
+        defined={(value) => value !== null}
         className={kind}
         stroke={`var(${color})`}
         vectorEffect="non-scaling-stroke"
       />
-    );
-  });
+    ));
 }

@@ -6,9 +6,7 @@ export interface ChartSeries {
   readonly color: string;
   /** By bucket; null: unknown, or nothing. Bars stand on those of the series before. */
   readonly values: readonly (number | null)[];
-  readonly kind: "bars" | "line" | "ghost" | "band";
-  /** The lower edge of a band. */
-  readonly from?: readonly (number | null)[];
+  readonly kind: "bars" | "line" | "ghost";
   /** By bucket: the value leaves something out. */
   readonly isPartial?: readonly boolean[];
   /** Where its bar in a bucket leads to; undefined: where the bucket does. */

@@ -35,10 +35,7 @@ export function ChartTooltip({ buckets, series, totals, zone, format, bucket, xP
                   <i className={`swatch ${one.kind}`} style={{ background: `var(${one.color})` }} />
                   <bdi>{oneLine(one.label, 40)}</bdi>
                 </th>
-                <td className="number">
-                  {one.from !== undefined && `${text(one.from[bucket])} – `}
-                  {text(value, one.isPartial?.[bucket])}
-                </td>
+                <td className="number">{text(value, one.isPartial?.[bucket])}</td>
                 {total !== undefined && (
                   <td className="number dim">
                     {value !== null && (total.value ?? 0) > 0 && formatPercent(value / total.value!).text}

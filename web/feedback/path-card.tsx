@@ -48,7 +48,7 @@ function Of({ count }: { readonly count: number }) {
 }
 
 /** The number of values behind a mean or a rate. */
-export function countIn(values: PathStats["window"]): number {
+function countIn(values: PathStats["window"]): number {
   return values["count"] ?? (values["count_true"] ?? 0) + (values["count_false"] ?? 0);
 }
 

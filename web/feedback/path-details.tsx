@@ -1,5 +1,4 @@
 import { useMemo, useState, type ReactNode } from "react";
-import { useQuery } from "../api/use-query.ts";
 import { plainNumber, formatPercent, formatCount, type FormattedNumber } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { nameOf, windowOf } from "../components/chart-buckets.ts";
@@ -7,11 +6,11 @@ import { Chart } from "../components/chart.tsx";
 import type { ChartSeries } from "../components/chart-props.ts";
 import { FormattedValue, Unknown } from "../components/figure.tsx";
 import { printWindow, type TimeRange } from "../state/time-range.ts";
-import type { UrlState, View } from "../state/url-state.ts";
+import type { HrefTo } from "../state/url-state.ts";
 import { LabelShares } from "./label-shares.tsx";
 import type { LoadedFeedback, PathStats } from "./load-feedback.ts";
-import { loadWorst, searchOfCalls, type ValuesQuestion } from "./load-values.ts";
-import { countIn, rateOf, valueOf } from "./path-card.tsx";
+import { rateOf, valueOf } from "./path-card.tsx";
+import { searchOf } from "./paths.ts";
 
 interface PathDetailsProps {
   readonly stats: PathStats;
@@ -19,15 +18,13 @@ interface PathDetailsProps {
   readonly project: string;
   readonly zone: string;
   readonly window: TimeRange;
-  readonly hrefTo: (view: View, more: UrlState["options"]) => string;
+  readonly hrefTo: HrefTo;
 }
 
 const percent = (value: number): string => formatPercent(value).text;
 const plain = (value: number): string => plainNumber(value).text;
-/** Calls are rated later than they begin. */
-const EARLIER_MS = 30 * 86_400_000;
 
-/** A path in detail: percentiles as bands, rates with their counts, labels as shares, and every bucket in a table. */
+/** A path in detail: percentiles, rates with their counts, labels as shares, and every bucket in a table. */
 export function PathDetails({ stats, loaded, project, zone, window, hrefTo }: PathDetailsProps) {
   const { path } = stats;
   const { buckets } = loaded;
@@ -35,16 +32,11 @@ export function PathDetails({ stats, loaded, project, zone, window, hrefTo }: Pa
   const series = useMemo(() => seriesOf(stats), [stats]);
   const hrefOf = (bucket: number): string =>
     hrefTo("feedback", { window: printWindow(windowOf(buckets, bucket)) });
-  const tracesOf = (q: string): string => {
-    const during = { fromMs: window.fromMs - EARLIER_MS, toMs: window.toMs ?? buckets.toMs };
-    return hrefTo("traces", { q, window: printWindow(during) });
-  };
-  const question = { project, window, path };
+  const tracesOf = (q: string): string => hrefTo("traces", { q });
   return (
     <section className="path-details" aria-label={path.json_path}>
       <h2>
-        <bdi>{oneLine(path.json_path, 120)}</bdi>{" "}
-        {path.value_type !== "categorical" && <Worst {...{ question, stats, tracesOf }} />}
+        <bdi>{oneLine(path.json_path, 120)}</bdi> <Worst {...{ stats, tracesOf }} />
       </h2>
       <Chart
         label={`${path.json_path} over time; the table below has its numbers`}
@@ -55,7 +47,9 @@ export function PathDetails({ stats, loaded, project, zone, window, hrefTo }: Pa
         onHover={setHovered}
         onZoom={(zoomed) => location.assign(hrefTo("feedback", { window: printWindow(zoomed) }))}
       />
-      {path.value_type === "categorical" && <LabelShares {...{ question, tracesOf }} />}
+      {path.value_type === "categorical" && (
+        <LabelShares question={{ project, window, path }} tracesOf={tracesOf} />
+      )}
       <div className="wide" tabIndex={0} role="region" aria-label="Buckets">
         <table>
           <thead>
@@ -104,21 +98,21 @@ const COLUMNS: Readonly<Record<PathStats["path"]["value_type"], readonly Column[
 };
 
 interface WorstProps {
-  readonly question: ValuesQuestion;
   readonly stats: PathStats;
   readonly tracesOf: (q: string) => string;
 }
 
-/** Leads to the traces with the lowest values, or with the newest false ones. */
-function Worst({ question, stats, tracesOf }: WorstProps) {
-  const count = countIn(stats.window);
-  const load = useQuery(JSON.stringify(["worst", question]), (asking) => loadWorst(question, count, asking));
-  const found = load.value ?? [];
-  if (found.length === 0) return null;
-  const isBoolean = question.path.value_type === "boolean";
+/** Leads to the traces with the lowest tenth of the values, or with false ones. */
+function Worst({ stats: { path, window }, tracesOf }: WorstProps) {
+  const [isFalse, p10] = [window["count_false"] ?? 0, window["p10"] ?? null];
+  if (path.value_type === "boolean" ? isFalse === 0 : p10 === null) return null;
+  const [text, q] =
+    p10 === null
+      ? [`${formatCount(isFalse).text} false`, searchOf(path, "$eq", false)]
+      : [`Lowest 10 %: ≤ ${plain(p10)}`, searchOf(path, "$lte", p10)];
   return (
-    <a className="worst" href={tracesOf(searchOfCalls(found))}>
-      {isBoolean ? `Newest ${found.length} false` : `Lowest ${found.length}`}
+    <a className="worst" href={tracesOf(q)}>
+      {text}
     </a>
   );
 }
@@ -155,8 +149,9 @@ function seriesOf(stats: PathStats): readonly ChartSeries[] {
   const read = (name: string) => buckets.map((bucket) => bucket[name] ?? null);
   if (path.value_type === "numeric")
     return [
-      { label: "p10 – p90", color: "--band", kind: "band", from: read("p10"), values: read("p90") },
+      { label: "p90", color: "--muted", kind: "ghost", values: read("p90") },
       { label: "p50", color: "--muted", kind: "line", values: read("p50") },
+      { label: "p10", color: "--muted", kind: "ghost", values: read("p10") },
       { label: "avg", color: "--accent", kind: "line", values: read("avg") },
     ];
   return [

@@ -28,8 +28,16 @@ export function questionsOf(paths: readonly FeedbackPath[]): readonly (readonly 
   return questions;
 }
 
+/** A search for the traces that have a call with such feedback. */
+export function searchOf({ json_path }: FeedbackPath, op: "$eq" | "$lte", value: Value): string {
+  const at = { $getField: `feedback.[*].payload.${json_path}` };
+  return JSON.stringify({ $expr: { [op]: [at, { $literal: value }] } });
+}
+
+export type Value = string | number | boolean;
+
 /** The value at a path of a payload; undefined: none that is plain. */
-export function valueAt(payload: object, path: string): string | number | boolean | undefined {
+export function valueAt(payload: object, path: string): Value | undefined {
   const value = path.split(".").reduce<unknown>(memberOf, payload);
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
     ? value

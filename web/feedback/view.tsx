@@ -7,10 +7,10 @@ import { CopyButton } from "../components/copy-button.tsx";
 import { FormattedValue } from "../components/figure.tsx";
 import { NothingHere } from "../components/nothing-here.tsx";
 import { LoadState, Notice } from "../components/notice.tsx";
-import { printAddress, type UrlState, type View } from "../state/url-state.ts";
+import type { UrlState } from "../state/url-state.ts";
 import type { TimeRange } from "../state/time-range.ts";
 import { useWindow } from "../state/use-window.ts";
-import type { Go } from "../state/use-address.ts";
+import { useHrefTo, type Go } from "../state/use-address.ts";
 import { loadFeedback, statsQuestion } from "./load-feedback.ts";
 import { PathCard } from "./path-card.tsx";
 import { PathDetails } from "./path-details.tsx";
@@ -33,8 +33,7 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
     (asking) => loadFeedback(question, asking),
     `feedback ${project}`,
   );
-  const hrefTo = (view: View, more: UrlState["options"]): string =>
-    printAddress({ ...address, view, options: { ...options, ...more } });
+  const hrefTo = useHrefTo(address);
   const refresh = (): void => {
     setRound(round + 1);
     load.refetch();

@@ -3,7 +3,8 @@ import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost } from "../components/figure.tsx";
 import { printCondition } from "../state/search.ts";
-import type { HrefTo, Overview } from "./load-overview.ts";
+import type { HrefTo } from "../state/url-state.ts";
+import type { Overview } from "./load-overview.ts";
 
 interface AttentionProps {
   readonly overview: Overview;

@@ -4,7 +4,8 @@ import { change, formatDuration, formatPercent, formatCount } from "../format/fi
 import { bucketsOf } from "../components/chart-buckets.ts";
 import { Spark } from "../components/spark.tsx";
 import { Cost, FormattedValue, Unknown } from "../components/figure.tsx";
-import type { HrefTo, Overview } from "./load-overview.ts";
+import type { HrefTo } from "../state/url-state.ts";
+import type { Overview } from "./load-overview.ts";
 
 interface CardsProps {
   readonly overview: Overview;

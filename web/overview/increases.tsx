@@ -3,7 +3,8 @@ import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
 import { printCondition } from "../state/search.ts";
-import { CHANGED_BY, type HrefTo, type Increase, type Overview } from "./load-overview.ts";
+import type { HrefTo } from "../state/url-state.ts";
+import { CHANGED_BY, type Increase, type Overview } from "./load-overview.ts";
 
 interface IncreasesProps {
   readonly overview: Overview;
@@ -51,7 +52,7 @@ export function Increases({ overview: { increases }, hasBefore, hrefTo }: Increa
 function Row({ increase, hrefTo }: { readonly increase: Increase } & Pick<IncreasesProps, "hrefTo">) {
   const { by, name, now, earlier, moreUsd } = increase;
   const q = printCondition({ field: FIELDS[by], op: ":", value: name, isNot: false });
-  const shown = name === null ? "no model" : by === "op_name" ? shortName(name, null) : oneLine(name, 60);
+  const shown = by === "op_name" ? shortName(name, null) : oneLine(name, 60);
   const isPartial = now.partial === true || earlier?.partial === true;
   return (
     <tr>

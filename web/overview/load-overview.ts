@@ -1,10 +1,6 @@
 import { postJson, type RequestOptions } from "../api/client.ts";
 import type { BodyOf, Query, UsageStats, UsageTotal } from "../api/routes.ts";
-import type { UrlState, View } from "../state/url-state.ts";
 import type { TimeRange } from "../state/time-range.ts";
-
-/** The address of a view with other options. */
-export type HrefTo = (view: View, more?: UrlState["options"]) => string;
 
 export interface OverviewQuestion {
   readonly project: string;
@@ -20,8 +16,7 @@ export type ChangedBy = keyof typeof CHANGED_BY;
 /** A group whose cost grew. */
 export interface Increase {
   readonly by: ChangedBy;
-  /** Null: the calls that have none. */
-  readonly name: string | null;
+  readonly name: string;
   readonly now: UsageTotal;
   /** Undefined: it was not there. */
   readonly earlier: UsageTotal | undefined;
@@ -98,15 +93,13 @@ async function increasesOf(
         if (old === undefined && then.other !== null) return [];
         const moreUsd = (total.total_cost ?? 0) - (old?.total_cost ?? 0);
         const name = key[by] ?? null;
-        return moreUsd > 0
-          ? [{ by, name: name === null ? null : String(name), now: total, earlier: old, moreUsd }]
-          : [];
+        if (moreUsd <= 0 || name === null) return [];
+        return [{ by, name: String(name), now: total, earlier: old, moreUsd }];
       });
     }),
   );
   return found
     .flat()
-    .filter(({ by, name }) => name !== null || by === "llm")
     .toSorted((a, b) => b.moreUsd - a.moreUsd)
     .slice(0, MAX_INCREASES);
 }

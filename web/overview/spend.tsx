@@ -4,7 +4,8 @@ import type { ChartSeries } from "../components/chart-props.ts";
 import { Chart } from "../components/chart.tsx";
 import { axisDollars, formatUsd } from "../format/figure.ts";
 import { printWindow } from "../state/time-range.ts";
-import type { HrefTo, Overview } from "./load-overview.ts";
+import type { HrefTo } from "../state/url-state.ts";
+import type { Overview } from "./load-overview.ts";
 
 interface SpendProps {
   readonly overview: Overview;

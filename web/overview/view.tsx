@@ -1,15 +1,15 @@
-import { useCallback, useState } from "react";
+import { useMemo, useState } from "react";
 import { useQuery } from "../api/use-query.ts";
 import { formatInterval } from "../format/instants.ts";
 import { LoadState } from "../components/notice.tsx";
 import { NothingHere } from "../components/nothing-here.tsx";
-import { printAddress, type UrlState } from "../state/url-state.ts";
-import type { Go } from "../state/use-address.ts";
+import type { UrlState } from "../state/url-state.ts";
+import { useHrefTo, type Go } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
 import { Attention } from "./attention.tsx";
 import { Cards } from "./cards.tsx";
 import { Increases } from "./increases.tsx";
-import { loadOverview, type HrefTo } from "./load-overview.ts";
+import { loadOverview } from "./load-overview.ts";
 import { Spend } from "./spend.tsx";
 import "../style/charts.css";
 import "../style/overview.css";
@@ -33,11 +33,8 @@ export function OverviewView({ address, project, zone, go }: OverviewViewProps) 
   );
   const overview = load.value;
   const { options } = address;
-  const hrefTo = useCallback<HrefTo>(
-    // its figures are of everything, whatever was searched for in another view
-    (view, more = {}) => printAddress({ ...address, view, options: { ...address.options, q: "", ...more } }),
-    [address],
-  );
+  // its figures are of everything, whatever was searched for in another view
+  const hrefTo = useHrefTo(useMemo(() => ({ ...address, options: { ...options, q: "" } }), [address]));
   const isEmpty = overview !== undefined && overview.stats.total.calls === 0;
   return (
     <main className={`overview ${load.isOld ? "old" : ""}`} aria-busy={load.busy}>

@@ -48,3 +48,6 @@ export function handedKey(hash: string): { readonly key: string; readonly hash: 
     ? undefined
     : { key: decoded(found[1]), hash: `#${decoded(found[2] ?? "/")}` };
 }
+
+/** The address of a view, with some options changed. */
+export type HrefTo = (view: View, more?: UrlState["options"]) => string;

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from "react";
-import { printAddress, readAddress, type UrlState } from "./url-state.ts";
+import { printAddress, readAddress, type HrefTo, type UrlState } from "./url-state.ts";
 
 export type Go = (change: Partial<UrlState>, how?: "replace") => void;
 
@@ -23,4 +23,12 @@ export function useAddress(): readonly [UrlState, Go] {
     setAddress(next);
   }, []);
   return [address, go];
+}
+
+/** Links to views that keep all other options. */
+export function useHrefTo(address: UrlState): HrefTo {
+  return useCallback(
+    (view, more) => printAddress({ ...address, view, options: { ...address.options, ...more } }),
+    [address],
+  );
 }

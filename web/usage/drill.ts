@@ -1,10 +1,7 @@
 import type { UsageStats } from "../api/routes.ts";
-import type { UrlState, View } from "../state/url-state.ts";
+import type { HrefTo } from "../state/url-state.ts";
 import { readQuery } from "../state/query.ts";
 import { allOf, operandOf, withCondition, type Condition } from "../state/search.ts";
-
-/** The address of a view with other options. */
-export type HrefTo = (view: View, more: UrlState["options"]) => string;
 
 /** How traces are sorted, by what is looked at. */
 export const SORT_OF = { cost: "cost", tokens: "tokens", calls: "calls", errors: "wasted" } as const;
@@ -63,6 +60,8 @@ function conditionOf(group: string, value: Key[string] | undefined): Condition |
   const field = Object.hasOwn(FIELD_OF, group) ? FIELD_OF[group] : group.includes(".") ? group : undefined;
   if (field === undefined) return undefined;
   if (field === "status" && value === "descendant_error") return undefined;
+  // it may report the usage of the calls below it, which a search for none leaves out
+  if (field === "model" && value === null) return undefined;
   const text = value == null ? null : String(value);
   return {
     field,

@@ -15,26 +15,19 @@ export interface Layer {
   readonly isPartial: readonly boolean[];
 }
 
-/** The same as lines: 0 where a group has no calls, and a gap only where a value is unknown. */
-export function lineLayersOf(stats: UsageStats, member: Member): readonly Layer[] {
-  const present = stats.buckets.map(({ groups }) => groups);
-  return layersOf(stats, member).map((layer) => ({
-    ...layer,
-    values: layer.values.map((value, bucket) =>
-      layer.group !== undefined && (present[bucket]?.[layer.group] ?? null) === null ? 0 : value,
-    ),
-  }));
-}
-
-/** The first groups, each with a colour, and the rest as "other". */
-export function layersOf({ groups, other, buckets }: UsageStats, member: Member): readonly Layer[] {
+/** The first groups, each with a colour, and the rest as "other". A line is 0 where a group has no calls. */
+export function layersOf(
+  { groups, other, buckets }: UsageStats,
+  member: Member,
+  asLines = false,
+): readonly Layer[] {
   const labels = groups.map(({ key }) => labelOf(key));
   const colors = colorsOf(labels);
   const named = labels.slice(0, COLORS).map((label, at) => ({
     label,
     color: colors.get(label) ?? OTHER,
     group: at,
-    values: buckets.map((bucket) => valueOf(bucket.groups[at], member)),
+    values: buckets.map(({ groups: { [at]: total } }) => valueOf(total, member, asLines ? 0 : null)),
     isPartial: buckets.map((bucket) => isPartial(bucket.groups[at], member)),
   }));
   if (groups.length <= COLORS && other === null) return named;
@@ -56,8 +49,12 @@ export function labelOf(key: UsageStats["groups"][number]["key"]): string {
   return values.length === 0 ? "all" : values.join(" · ");
 }
 
-export function valueOf(total: UsageTotal | null | undefined, member: Member): number | null {
-  return total?.[member] ?? null;
+export function valueOf(
+  total: UsageTotal | null | undefined,
+  member: Member,
+  ifNoCalls: 0 | null = null,
+): number | null {
+  return total == null ? ifNoCalls : (total[member] ?? null);
 }
 
 export function isPartial(total: UsageTotal | null | undefined, member: Member): boolean {

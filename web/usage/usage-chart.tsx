@@ -5,7 +5,7 @@ import type { ChartProps } from "../components/chart-props.ts";
 import { Chart } from "../components/chart.tsx";
 import { axisDollars, formatCount, formatUsd } from "../format/figure.ts";
 import { MEASURES, type Measure } from "./load-usage.ts";
-import { isPartial, layersOf, lineLayersOf, valueOf } from "./stack.ts";
+import { isPartial, layersOf, valueOf } from "./stack.ts";
 
 interface UsageChartProps extends Pick<ChartProps, "zone" | "hovered" | "onHover" | "onZoom"> {
   readonly stats: UsageStats;
@@ -28,7 +28,7 @@ export function UsageChart({ stats, measure, asLines, hrefOf, ...shared }: Usage
   const isCost = measure === "cost";
   const series = useMemo(
     () =>
-      (asLines ? lineLayersOf : layersOf)(stats, member).map(({ group, ...layer }) => ({
+      layersOf(stats, member, asLines).map(({ group, ...layer }) => ({
         ...layer,
         kind: asLines ? ("line" as const) : ("bars" as const),
         hrefOf: (bucket: number) => (group === undefined ? undefined : hrefOf(bucket, group)),

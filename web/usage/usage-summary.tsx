@@ -5,7 +5,8 @@ import { oneLine } from "../format/plain-text.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
 import type { TimeRange } from "../state/time-range.ts";
 import { printWindow } from "../state/time-range.ts";
-import { tracesOf, type HrefTo } from "./drill.ts";
+import type { HrefTo } from "../state/url-state.ts";
+import { tracesOf } from "./drill.ts";
 import { MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
 
 interface UsageSummaryProps {
@@ -105,9 +106,7 @@ function LeftOut({ unpriced, hrefTo }: LeftOutProps) {
       {unpriced.length > MAX_NAMED && (
         <>
           {" and "}
-          <a href={hrefTo("settings", {})}>
-            {counted(unpriced.length - MAX_NAMED, "more model", "more models")}
-          </a>
+          <a href={hrefTo("settings")}>{counted(unpriced.length - MAX_NAMED, "more model", "more models")}</a>
         </>
       )}
     </span>

@@ -113,7 +113,7 @@ export function GroupTable({ loaded, groups: asked, measure, hrefOf, all }: Grou
   const sorted = groups.toSorted((a, b) => (b.total[sort] ?? -1) - (a.total[sort] ?? -1));
   return (
     <div className="wide" tabIndex={0} role="region" aria-label={`By ${name}`}>
-      <table className="groups">
+      <table className="plain groups">
         <Head first={name} sort={sort} onSort={setSort} hasChange={before !== undefined} />
         <tbody>
           {sorted.map(({ key, total }) => {
@@ -121,7 +121,7 @@ export function GroupTable({ loaded, groups: asked, measure, hrefOf, all }: Grou
             const links = hrefOf(key);
             const text = (
               <>
-                <i className="swatch" style={{ background: `var(${colors.get(label) ?? OTHER})` }} />{" "}
+                <i className="swatch" style={{ background: `var(${colors.get(label) ?? OTHER})` }} />
                 <bdi>{oneLine(label, 80)}</bdi>
               </>
             );
@@ -146,7 +146,7 @@ export function GroupTable({ loaded, groups: asked, measure, hrefOf, all }: Grou
           {other !== null && (
             <tr>
               <th scope="row">
-                <i className="swatch" style={{ background: `var(${OTHER})` }} />{" "}
+                <i className="swatch" style={{ background: `var(${OTHER})` }} />
                 {counted(other.groups, "other")}
               </th>
               <Cells total={other.total} />
@@ -187,7 +187,7 @@ interface BucketTableProps {
 export function BucketTable({ stats, buckets, zone, hovered, onHover, hrefOf }: BucketTableProps) {
   return (
     <div className="wide" tabIndex={0} role="region" aria-label="Over time">
-      <table className="buckets" onMouseLeave={() => onHover(undefined)}>
+      <table className="plain buckets" onMouseLeave={() => onHover(undefined)}>
         <Head first="from" />
         <tbody>
           {stats.buckets.map(({ timestamp, total }, at) => {

@@ -1,15 +1,15 @@
-import { useCallback, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { useQuery } from "../api/use-query.ts";
 import type { UsageStats } from "../api/routes.ts";
 import { bucketsOf, windowOf } from "../components/chart-buckets.ts";
 import { LoadState, Notice } from "../components/notice.tsx";
 import { SearchBox } from "../components/search-box.tsx";
-import { printAddress, type UrlState } from "../state/url-state.ts";
+import type { HrefTo, UrlState } from "../state/url-state.ts";
 import { readQuery } from "../state/query.ts";
 import { printWindow } from "../state/time-range.ts";
-import type { Go } from "../state/use-address.ts";
+import { useHrefTo, type Go } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
-import { nextGroup, searchOfGroup, SORT_OF, tracesOf, type HrefTo } from "./drill.ts";
+import { nextGroup, searchOfGroup, SORT_OF, tracesOf } from "./drill.ts";
 import { printGroups, readGroups } from "./groups.ts";
 import { intervalOf, loadUsage, MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
 import { UsageChart } from "./usage-chart.tsx";
@@ -44,10 +44,7 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
     (asking) => loadUsage(question, asking),
     `usage ${project}`,
   );
-  const hrefTo = useCallback<HrefTo>(
-    (view, more) => printAddress({ ...address, view, options: { ...address.options, ...more } }),
-    [address],
-  );
+  const hrefTo = useHrefTo(address);
   const change = (more: UrlState["options"]): void => go({ options: { ...options, ...more } });
   const value = isReadable ? load.value : undefined;
   const stats = value?.stats;

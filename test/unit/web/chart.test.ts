@@ -103,7 +103,7 @@ describe("colours of groups", () => {
   const names = ["gpt-4o", "gemini", "claude", "mistral", "llama", "qwen", "none", "deepseek", "ninth"];
 
   it("belong to names: another order, fewer names and new ones change none", () => {
-    const known = new Map<number, number>();
+    const known = new Map<string, number>();
     const first = colorsOf(names, known);
     expect(new Set(first.values()).size).toBe(8);
     expect(colorsOf(names.slice(0, 8).toReversed(), known)).toEqual(first);
