@@ -23,7 +23,7 @@ export function Spend({ overview: { stats, before }, zone, hrefTo }: SpendProps)
     const earlier = stats.buckets.map((_, at) => before?.buckets[at]?.total);
     const ghost: ChartSeries = {
       label: "Period before",
-      color: "--muted",
+      color: "--ink",
       kind: "ghost",
       values: earlier.map((total) => total?.total_cost ?? null),
       isPartial: earlier.map((total) => total?.partial === true),

@@ -1,5 +1,5 @@
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
-import { change, counted, formatCount } from "../format/figure.ts";
+import { change, counted, formatCount, formatUsd } from "../format/figure.ts";
 import { formatInterval } from "../format/instants.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
@@ -60,6 +60,12 @@ export function UsageSummary({ loaded, window, before, zone, measure, text, href
           Previous period: <Value total={loaded.before.total} measure={measure} />{" "}
           <Change before={loaded.before.total} now={total} measure={measure} />
         </a>
+      )}
+      {total.stated_cost != null && (
+        <span className="dim">
+          Providers state <FormattedValue figure={formatUsd(total.stated_cost)} /> for{" "}
+          {counted(total.calls_stated ?? 0, "call")}
+        </span>
       )}
       <LeftOut unpriced={stats.unpriced ?? []} hrefTo={hrefTo} />
     </p>
