@@ -31,7 +31,7 @@ type Drawn = Pick<ChartProps, "buckets" | "series" | "heightPx" | "isCount" | "f
 
 /** Where everything of a chart lies. The left margin is as wide as the texts there, which are never cut. */
 export function geometryOf(props: Drawn, widthPx: number): Geometry {
-  const { buckets, series, heightPx, isCount = false, format, axis = format } = props;
+  const { buckets, series, heightPx, isCount = false, format, axis = (value) => format(value).text } = props;
   const bars = series.filter(({ kind }) => kind === "bars");
   const tops = buckets.times.map((_, at) => bars.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
   const others = series.filter(({ kind }) => kind !== "bars");

@@ -1,3 +1,4 @@
+import type { FormattedNumber } from "../format/figure.ts";
 import type { Buckets } from "./chart-buckets.ts";
 
 export interface ChartSeries {
@@ -23,8 +24,8 @@ export interface ChartProps {
   readonly heightPx: number;
   /** Values are counts: ticks are whole. */
   readonly isCount?: boolean;
-  readonly format: (value: number) => string;
-  /** The texts of the axis; default: `format`. */
+  readonly format: (value: number) => FormattedNumber;
+  /** Texts of the axis; default: those of `format`. */
   readonly axis?: (value: number) => string;
   /** The bucket that is pointed at, here or elsewhere. */
   readonly hovered: number | undefined;

@@ -16,7 +16,7 @@ export function ChartTooltip({ buckets, series, totals, zone, format, bucket, xP
   const note = noteOf(buckets, bucket, zone);
   const shown = series.filter((one) => isShown(one, bucket, total !== undefined));
   const text = (value: number | null | undefined, isPartial = false): string =>
-    value == null ? "—" : `${isPartial ? "≥ " : ""}${format(value)}`;
+    value == null ? "—" : `${isPartial ? "≥ " : ""}${format(value).text}`;
   return (
     <div
       className={`tooltip ${part > 0.5 ? "left" : ""}`}

@@ -150,7 +150,7 @@ function Bucket({ at, pattern, ...props }: PlotProps & { readonly at: number; re
         href={hrefOf(at)}
         data-bucket={at}
         tabIndex={at === focused ? 0 : -1}
-        aria-label={[nameOf(buckets, at, zone), total == null ? [] : format(total), note ?? []]
+        aria-label={[nameOf(buckets, at, zone), total == null ? [] : format(total).text, note ?? []]
           .flat()
           .join(", ")}
         onFocus={() => {

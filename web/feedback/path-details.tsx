@@ -21,9 +21,6 @@ interface PathDetailsProps {
   readonly hrefTo: HrefTo;
 }
 
-const percent = (value: number): string => formatPercent(value).text;
-const plain = (value: number): string => plainNumber(value).text;
-
 /** A path in detail: percentiles, rates with their counts, labels as shares, and every bucket in a table. */
 export function PathDetails({ stats, loaded, project, zone, window, hrefTo }: PathDetailsProps) {
   const { path } = stats;
@@ -42,7 +39,7 @@ export function PathDetails({ stats, loaded, project, zone, window, hrefTo }: Pa
         label={`${path.json_path} over time; the table below has its numbers`}
         {...{ buckets, series, zone, hovered, hrefOf }}
         isCount={path.value_type === "categorical"}
-        format={path.value_type === "boolean" ? percent : plain}
+        format={path.value_type === "boolean" ? formatPercent : plainNumber}
         heightPx={220}
         onHover={setHovered}
         onZoom={(zoomed) => location.assign(hrefTo("feedback", { window: printWindow(zoomed) }))}
@@ -109,7 +106,7 @@ function Worst({ stats: { path, window }, tracesOf }: WorstProps) {
   const [text, q] =
     p10 === null
       ? [`${formatCount(isFalse).text} false`, searchOf(path, "$eq", false)]
-      : [`Lowest 10 %: ≤ ${plain(p10)}`, searchOf(path, "$lte", p10)];
+      : [`Lowest 10 %: ≤ ${plainNumber(p10).text}`, searchOf(path, "$lte", p10)];
   return (
     <a className="worst" href={tracesOf(q)}>
       {text}

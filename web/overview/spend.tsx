@@ -13,8 +13,6 @@ interface SpendProps {
   readonly hrefTo: HrefTo;
 }
 
-const format = (usd: number): string => formatUsd(usd).text;
-
 /** Spend over time, with the period before as a line. */
 export function Spend({ overview: { stats, before }, zone, hrefTo }: SpendProps) {
   const [hovered, setHovered] = useState<number | undefined>(undefined);
@@ -50,7 +48,8 @@ export function Spend({ overview: { stats, before }, zone, hrefTo }: SpendProps)
       </h2>
       <Chart
         label="Spend over time"
-        {...{ buckets, series, zone, format, hovered }}
+        {...{ buckets, series, zone, hovered }}
+        format={formatUsd}
         axis={axisDollars}
         heightPx={180}
         onHover={setHovered}

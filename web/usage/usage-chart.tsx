@@ -17,15 +17,11 @@ interface UsageChartProps extends Pick<ChartProps, "zone" | "hovered" | "onHover
   readonly hrefOf: (bucket: number, group?: number) => string | undefined;
 }
 
-const FORMATS = {
-  cost: (value: number): string => formatUsd(value).text,
-  count: (value: number): string => formatCount(value).text,
-};
-
 /** Bars or lines over local time, by group. */
 export function UsageChart({ stats, measure, asLines, hrefOf, ...shared }: UsageChartProps) {
   const { member, label } = MEASURES[measure];
   const isCost = measure === "cost";
+  const format = isCost ? formatUsd : formatCount;
   const series = useMemo(
     () =>
       layersOf(stats, member, asLines).map(({ group, ...layer }) => ({
@@ -45,7 +41,7 @@ export function UsageChart({ stats, measure, asLines, hrefOf, ...shared }: Usage
       {...{ series, totals, ...shared }}
       hrefOf={(bucket) => hrefOf(bucket) ?? ""}
       isCount={!isCost}
-      format={isCost ? FORMATS.cost : FORMATS.count}
+      format={format}
       {...(isCost && { axis: axisDollars })}
       heightPx={260}
     />

@@ -9,11 +9,12 @@ import {
   windowOf,
 } from "../../../web/components/chart-buckets.ts";
 import { geometryOf } from "../../../web/components/chart-geometry.ts";
+import { formatCount } from "../../../web/format/figure.ts";
 import { colorsOf } from "../../../web/usage/colors.ts";
 import { searchOfGroup } from "../../../web/usage/drill.ts";
 
 const ZONE = "Europe/Berlin";
-const format = String;
+const format = formatCount;
 
 /** Days of Berlin from a date on, as the service answers them. */
 function daysOf(timestamps: readonly string[], end: string) {
@@ -90,7 +91,14 @@ describe("buckets of a chart", () => {
   it("have whole ticks of counts, and a margin as wide as the texts", () => {
     const counts = [{ ...bars[0]!, values: [1, 0, 2] }];
     const { ticks, left } = geometryOf(
-      { buckets: spring, series: counts, heightPx: 260, isCount: true, format: (value) => `${value} calls` },
+      {
+        buckets: spring,
+        series: counts,
+        heightPx: 260,
+        isCount: true,
+        format,
+        axis: (value) => `${value} calls`,
+      },
       390,
     );
     expect(ticks.map(({ text }) => text)).toEqual(["0 calls", "1 calls", "2 calls"]);
