@@ -40,7 +40,7 @@ const FIELD_OF: Readonly<Record<string, string>> = {
 const STATUS_OF: Readonly<Record<string, string>> = { error: "failed" };
 
 /** A search, as text or JSON, that leaves only what fulfils conditions too. */
-export function narrowed(text: string, conditions: readonly Condition[]): string {
+function narrowed(text: string, conditions: readonly Condition[]): string {
   if (!text.trimStart().startsWith("{")) return conditions.reduce(withCondition, text);
   return JSON.stringify({ $expr: allOf([readQuery(text).operand, ...conditions.map(operandOf)]) });
 }
