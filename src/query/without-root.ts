@@ -1,11 +1,9 @@
-import { IS_VISIBLE } from "./fields/columns.ts";
+import { IS_ROOT, IS_VISIBLE } from "./fields/columns.ts";
 import { ofProject } from "./hour-buckets.ts";
 import { inHoursOf, tracesOfRange, type KeyRange } from "./key-range.ts";
 import { inTracesOfHours, inTraces } from "./trace-hours.ts";
 import type { Project } from "../shared/project.ts";
 import { sql, type Sql } from "./sql.ts";
-
-const IS_ROOT = sql`ifNull(parent_id, '') = ''`;
 
 /**
  * Selects the traces without a root among those with calls in a range: all their calls name a parent, one of which was never

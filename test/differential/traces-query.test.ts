@@ -62,8 +62,10 @@ function shifted(rows: Parameters<typeof messagesOf>[0], number: number) {
   const hoursOf = (id: string): number => number * 5 + (number % 4 === 3 && !id.endsWith("-top") ? 60 : 0);
   return messagesOf(rows, `t${number}`)
     .filter(({ id }) => number % 3 !== 1 || !id.endsWith("-top"))
-    .map((message) => ({
+    .map(({ parent_id, ...message }) => ({
       ...message,
+      // a root may state that it has no parent, or nothing
+      ...((parent_id !== null || number % 2 === 1) && { parent_id }),
       started_at: later(message.started_at, hoursOf(message.id))!,
       ended_at: later(message.ended_at, hoursOf(message.id)),
     }));

@@ -320,6 +320,31 @@ describe("POST /traces/query", () => {
 });
 
 describe("/traces", () => {
+  it("finds roots that state no parent, by every field", async () => {
+    const project_id = "acme/no-parent";
+    const called = {
+      id: "r",
+      trace_id: "r-trace",
+      op_name: "ask",
+      started_at: "2026-01-10T10:00:00Z",
+      ended_at: "2026-01-10T10:00:01Z",
+      attributes: { version: "9" },
+      inputs: {},
+      summary: {},
+    };
+    const stored = await test.post(`/v2/${project_id}/calls/complete`, { batch: [called] });
+    expect(stored.json()).toEqual({ rejected: [] });
+    const window = { project_id, start: "2026-01-10T00:00:00Z", end: "2026-01-11T00:00:00Z" };
+    const fields = ["op_name", { $getField: "attributes.version" }];
+    const { facets } = (await test.post("/traces/facets", { ...window, fields })).json();
+    const values = facets.map((facet: { values: readonly { value: unknown }[] }) =>
+      facet.values.map(({ value }) => value),
+    );
+    expect(values).toEqual([["ask"], ["9"]]);
+    const listed = await test.post("/traces/query", { ...window, query: equals("attributes.version", "9") });
+    expect(listed.json().total.traces).toBe(1);
+  });
+
   it.each([
     [
       "/traces/query",

@@ -1,5 +1,5 @@
 import { ofProject } from "../../query/hour-buckets.ts";
-import { compileGroupKey, IS_VISIBLE } from "../../query/index.ts";
+import { compileGroupKey, IS_ROOT, IS_VISIBLE, MAY_BE_OF_ROOT } from "../../query/index.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import type { Issue } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
@@ -69,7 +69,6 @@ const RECORD_COLUMNS = new Map<RequestedFacet, Sql>([
 
 /** Facet of the root's value. */
 function ofRoot(label: string, text: Sql): Omit<Facet, "ofRecords"> {
-  const isRoot = sql`ifNull(parent_id, '') = ''`;
   return {
     label,
     field: label,
@@ -78,8 +77,8 @@ function ofRoot(label: string, text: Sql): Omit<Facet, "ofRecords"> {
       place,
     ) => sql`(SELECT trace_id, [argMin(${text}, (started_at, id))] AS values FROM calls FINAL
       PREWHERE ${ofProject(project)} AND ${place} AND (hour, trace_id, id) IN
-        (SELECT hour, trace_id, id FROM calls WHERE ${ofProject(project)} AND ${place} AND parent_id = '')
-      WHERE ${IS_VISIBLE} AND ${isRoot} GROUP BY trace_id)`,
+        (SELECT hour, trace_id, id FROM calls WHERE ${ofProject(project)} AND ${place} AND ${MAY_BE_OF_ROOT})
+      WHERE ${IS_VISIBLE} AND ${IS_ROOT} GROUP BY trace_id)`,
   };
 }
 

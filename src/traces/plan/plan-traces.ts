@@ -5,8 +5,10 @@ import {
   compileQuery,
   inTraces,
   inTracesOfHours,
+  IS_ROOT,
   IS_VISIBLE,
   keyRangeOf,
+  MAY_BE_OF_ROOT,
   tracesOfRange,
   whereSelected,
   type CallsFilter,
@@ -119,15 +121,14 @@ function rootCondition(project: Project, one: Compiled): TraceCondition {
   return {
     ofRecords: rollupQuery(one)?.condition,
     tracesIn(place) {
-      const isRoot = sql`ifNull(parent_id, '') = ''`;
       // payloads are read for calls that may be roots only
       const among =
         query?.payload === undefined
           ? place
           : sql`${place} AND (hour, trace_id, id) IN (SELECT hour, trace_id, id FROM calls
-              WHERE ${ofProject(project)} AND ${place} AND ${isRoot} AND parent_id IS NOT NULL)`;
+              WHERE ${ofProject(project)} AND ${place} AND ${MAY_BE_OF_ROOT})`;
       return sql`(SELECT trace_id FROM calls FINAL PREWHERE ${ofProject(project)} AND ${among}
-        WHERE ${IS_VISIBLE} AND ${isRoot} GROUP BY trace_id
+        WHERE ${IS_VISIBLE} AND ${IS_ROOT} GROUP BY trace_id
         HAVING argMin(toUInt8(ifNull(${condition}, 0)), (started_at, id)) = 1)`;
     },
   };
