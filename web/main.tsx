@@ -6,6 +6,7 @@ import { applyTheme, keptTheme } from "./state/theme.ts";
 import "./style/base.css";
 import "./style/shell.css";
 import "./style/rows.css";
+import "./style/facets.css";
 import "./style/details.css";
 
 const handed = takeHandedKey();

@@ -33,7 +33,13 @@ function call(id: string, more: object = {}): object {
 }
 
 const HOSTILE = [
-  call("root", { op_name: SCRIPT, inputs: { text: SCRIPT }, wb_user_id: SCRIPT }),
+  call("root", {
+    op_name: SCRIPT,
+    inputs: { text: SCRIPT },
+    wb_user_id: SCRIPT,
+    thread_id: TURNED,
+    parent_id: null,
+  }),
   call("turned", { parent_id: "root", op_name: TURNED, exception: `${SCRIPT}${TURNED}` }),
   call("long", {
     parent_id: "root",
@@ -45,6 +51,12 @@ const HOSTILE = [
     parent_id: "root",
     op_name: "constructor",
     summary: { usage: { [SCRIPT]: { prompt_tokens: 7 }, toString: { prompt_tokens: 5 } } },
+  }),
+  call("long-root", {
+    trace_id: SCRIPT,
+    op_name: "y".repeat(10_000),
+    inputs: { text: TURNED },
+    parent_id: null,
   }),
   call("deep", {
     parent_id: "constructor",
@@ -90,6 +102,31 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium, during fail
         document.querySelectorAll("img, #page script").length,
       ]),
     ).toEqual([undefined, 0]);
+    await page.context().close();
+  });
+
+  it("shows hostile names as text in facets, completion and rows, and asks nobody else", async () => {
+    const page = await test.open(`/${PROJECT}/traces?fields=inputs.text`);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.setViewportSize({ width: 1280, height: 760 });
+    for (const name of ["Operation", "User", "Model of any call", "inputs.text"]) {
+      const facet = page.getByRole("region", { name, exact: true });
+      await facet.locator("bdi", { hasText: SCRIPT }).first().waitFor();
+    }
+    for (const field of ["root.op", "user", "model", "thread"]) {
+      await page.getByLabel("Search traces").fill(`${field}:`);
+      await page.getByRole("option", { name: field === "thread" ? "⟨U+202E⟩" : "<img" }).waitFor();
+    }
+    await page.getByRole("option", { name: "⟨U+202E⟩" }).click();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Enter");
+    await page.locator(".chip", { hasText: "invoice⟨U+202E⟩gpj.exe⟨U+0007⟩" }).waitFor();
+    await page.locator(".traces .body .row", { hasText: SCRIPT }).waitFor();
+    expect(await page.evaluate(() => (globalThis as { ran?: number }).ran)).toBeUndefined();
+    expect(await page.locator("img").count()).toBe(0);
+    const home = new URL(page.url()).origin;
+    expect(asked.filter((url) => new URL(url).origin !== home)).toEqual([]);
     await page.context().close();
   });
 

@@ -174,12 +174,14 @@ describe.skipIf(chromiumPath === undefined)("numbers of the web UI in Chromium",
       })
       .toBe(1);
     expect(await tokens("many-0").getAttribute("title")).toBe("1,010");
-    // back from a trace, the same row is in sight, and chosen
+    // back from a trace, the same row is in sight, and chosen, and the list has the focus
+    const topPx = await page.locator(".rows").evaluate((rows) => rows.scrollTop);
     await page.keyboard.press("Enter");
     await page.locator(".rows.tree").waitFor();
     await page.goBack();
     await row("many-0").waitFor();
     expect(await row("many-0").evaluate((element) => element.classList.contains("active"))).toBe(true);
+    expect(await page.locator(".rows.traces:focus").evaluate((rows) => rows.scrollTop)).toBe(topPx);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "CSV" }).click(),

@@ -5,7 +5,17 @@ import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { isLong } from "../helpers/runs.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { expectAccessible, LOOKS, type Look } from "./accessible.ts";
-import { allRows, cellOf, expectFigure, numberOf, readTables, show, type Cell, type Row } from "./reading.ts";
+import {
+  allRows,
+  cellOf,
+  expectFigure,
+  numberOf,
+  readTables,
+  show,
+  untilIdle,
+  type Cell,
+  type Row,
+} from "./reading.ts";
 
 type Usage = Readonly<Record<string, Readonly<Record<string, number | null>>>>;
 
@@ -129,6 +139,73 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium", () => {
         await cellOf(page.locator(".answer > span", { hasText: "tokens" }).first()),
         all.reduce((sum, { tokens }) => sum + tokens, 0),
       );
+    });
+
+    it("are counted by facets, whose clicks list as many", async () => {
+      await show(page, `/${PROJECT}/traces`);
+      const start = new Date(Date.now() - 7 * 86_400_000).toISOString();
+      const countOf = async (selection: object): Promise<number> =>
+        (await test.post("/traces/query", { project_id: PROJECT, start, ...selection })).json().total.traces;
+      const ofUser = (not: boolean) => {
+        const isAna = { $eq: [{ $getField: "svc_user_id" }, { $literal: "ana" }] };
+        return { query: { $expr: not ? { $not: [isAna] } : isAna } };
+      };
+      const found = (
+        await test.post("/traces/facets", { project_id: PROJECT, start, fields: ["svc_user_id", "llm"] })
+      ).json().facets as { values: { value: string | null; traces: number }[] }[];
+      for (const [at, name] of ["User", "Model of any call"].entries()) {
+        const lines = page.getByRole("region", { name, exact: true }).locator("li > a:first-child");
+        await lines.first().waitFor();
+        const counts = (await lines.locator(".number:nth-of-type(1)").allInnerTexts()).map(Number);
+        expect(counts).toEqual(found[at]!.values.map(({ traces }) => traces));
+      }
+      const line = page
+        .getByRole("region", { name: "User", exact: true })
+        .locator("li > a:first-child", { hasText: "ana" });
+      const listed = async (selection: object, chip: string | undefined): Promise<void> => {
+        if (chip === undefined) await page.locator(".chip").waitFor({ state: "detached" });
+        else await page.locator(".chip", { hasText: chip }).waitFor();
+        await untilIdle(page);
+        expect(numberOf(await page.locator(".answer > span").nth(1).innerText())).toBe(
+          await countOf(selection),
+        );
+      };
+      await line.click();
+      await listed(ofUser(false), "root.user:ana");
+      await line.click();
+      await listed({}, undefined);
+      await line.click({ modifiers: ["Alt"] });
+      await listed(ofUser(true), "-root.user:ana");
+      const failed = page
+        .getByRole("region", { name: "Any call", exact: true })
+        .locator("li > a:first-child");
+      await show(page, `/${PROJECT}/traces`);
+      await failed.click();
+      await listed(
+        {
+          any_call: {
+            query: { $expr: { $not: [{ $eq: [{ $getField: "exception" }, { $literal: null }] }] } },
+          },
+        },
+        "status:failed",
+      );
+    });
+
+    it("are searched for with names and values completed by keyboard", async () => {
+      await show(page, `/${PROJECT}/traces`);
+      await page.keyboard.press("/");
+      await page.keyboard.type("use");
+      await page.getByRole("option", { name: "user:" }).waitFor();
+      await expectAccessible(page, "completion", looksOf(2));
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.getByRole("option", { name: "ana" }).waitFor();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      expect(await page.getByLabel("Search traces").inputValue()).toBe("user:ana ");
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Enter");
+      await page.locator(".chip", { hasText: "user:ana" }).waitFor();
     });
 
     it("have as many calls and failures as sent, of whole traces", async () => {
@@ -291,6 +368,38 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium", () => {
       await expectAccessible(page, name, looks);
     },
   );
+
+  it("on a phone, axe finds nothing in the filter drawer, and every cost is in sight", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await show(page, `/${PROJECT}/traces?sort=cost`);
+    const cut = await page.locator(".traces .cost").evaluateAll((cells) =>
+      cells.filter((cell) => {
+        const { left, right } = cell.getBoundingClientRect();
+        return cell.scrollWidth > cell.clientWidth || left < 0 || right > innerWidth;
+      }),
+    );
+    expect(cut).toEqual([]);
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.getByRole("dialog").getByRole("region", { name: "User", exact: true }).waitFor();
+    const phones = LOOKS.filter(({ size }) => size === "phone");
+    await expectAccessible(page, "filter drawer", phones);
+    await page.keyboard.press("Escape");
+  });
+
+  it("a search by sums lists the traces of the API", async () => {
+    await page.setViewportSize({ width: 1280, height: 760 });
+    for (const [q, totals] of [
+      ["cost>0.1", { total_cost: { gt: 0.1 } }],
+      ["calls>=5 tokens<10000", { calls: { gte: 5 }, total_tokens: { lt: 10_000 } }],
+      ["failed>0", { failed: { gt: 0 } }],
+    ] as const) {
+      const start = new Date(Date.now() - 7 * 86_400_000).toISOString();
+      const { total } = (await test.post("/traces/query", { project_id: PROJECT, start, totals })).json();
+      await show(page, `/${PROJECT}/traces?q=${encodeURIComponent(q)}`);
+      expect(total.traces).toBeGreaterThan(0);
+      expect(numberOf(await page.locator(".answer > span").nth(1).innerText())).toBe(total.traces);
+    }
+  });
 
   it("without a key: axe finds nothing, in light and dark, wide and on a phone", async () => {
     const page = await test.open("/", { key: null });

@@ -1,10 +1,16 @@
 import { useState } from "react";
 
+interface Download {
+  readonly text: string;
+  /** What it leaves out. */
+  readonly lacks?: string;
+}
+
 interface DownloadProps {
   readonly label: string;
   readonly name: string;
   /** `tell` says how far it is. */
-  readonly text: (tell: (progress: string) => void) => string | Promise<string>;
+  readonly text: (tell: (progress: string) => void) => string | Download | Promise<string | Download>;
 }
 
 /** Downloads what is shown, with every digit. Shows progress and failures. */
@@ -13,8 +19,10 @@ export function DownloadButton({ label, name, text }: DownloadProps) {
   const download = async (): Promise<void> => {
     setStatus("reading …");
     try {
-      save(name, await text(setStatus));
-      setStatus(undefined);
+      const made = await text(setStatus);
+      const { text: whole, lacks }: Download = typeof made === "string" ? { text: made } : made;
+      save(name, whole);
+      setStatus(lacks);
     } catch {
       setStatus(`${label}: could not be read, try again`);
     }

@@ -66,6 +66,12 @@ function listed(llms: readonly string[]): string {
   return llms.length > 3 ? `${shown.join(", ")} and ${llms.length - 3} more` : shown.join(", ");
 }
 
+/** The same as text: — · ≥ $1.20 · $1.20. */
+export function costText({ total_cost: usd = null, partial: isPartial = false }: Billed): string {
+  if (usd === null) return "—";
+  return `${isPartial ? "≥ " : ""}${formatUsd(usd).text}`;
+}
+
 export function Duration({ ms }: { readonly ms: number | null }) {
   return ms === null ? <Live /> : <FormattedValue figure={formatDuration(ms)} />;
 }

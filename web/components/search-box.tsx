@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from "react";
 import { oneLine } from "../format/plain-text.ts";
-import { FIELDS, printSearch } from "../state/search.ts";
+import { isSum, printSearch } from "../state/search.ts";
 import type { AskedFor } from "../state/query.ts";
 import { readQuery } from "../state/query.ts";
+import { SuggestInput } from "./suggest-input.tsx";
+import { useSuggestions, type SearchLookup } from "./use-suggestions.ts";
 
 interface SearchBoxProps {
   /** As in the address. */
@@ -10,10 +12,12 @@ interface SearchBoxProps {
   readonly of: "calls" | "traces";
   readonly query: AskedFor;
   readonly onText: (text: string) => void;
+  /** Completes the names and values that exist. */
+  readonly lookup?: SearchLookup;
 }
 
 /** One box for words and conditions, which refuses what it does not know while it is typed; JSON under Advanced. */
-export function SearchBox({ text, of, query, onText }: SearchBoxProps) {
+export function SearchBox({ text, of, query, onText, lookup }: SearchBoxProps) {
   const [typed, setTyped] = useState(text);
   const [isAdvanced, setAdvanced] = useState(false);
   const input = useRef<HTMLInputElement>(null);
@@ -27,7 +31,12 @@ export function SearchBox({ text, of, query, onText }: SearchBoxProps) {
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
-  const { faults } = typed === text ? query : readQuery(typed);
+  const items = useSuggestions(typed, lookup);
+  const [isOpen, setOpen] = useState(false);
+  const { faults } = typed === text ? query : readQuery(typed, of);
+  // a condition that can still be completed is not wrong yet
+  const isBegun = isOpen && items.length > 0;
+  const wrong = isBegun ? faults.filter(({ part }) => !typed.endsWith(part)) : faults;
   return (
     <div className="filters">
       <form
@@ -38,26 +47,18 @@ export function SearchBox({ text, of, query, onText }: SearchBoxProps) {
           if (faults.length === 0) onText(typed.trim());
         }}
       >
-        <input
+        <SuggestInput
           ref={input}
           type="search"
           aria-label={`Search ${of}`}
-          aria-invalid={faults.length > 0}
+          aria-invalid={wrong.length > 0}
           aria-describedby="search-faults"
-          autoComplete="off"
-          spellCheck={false}
-          list="search-names"
-          placeholder="parcel status:failed user:ana      /"
+          placeholder={`parcel status:failed ${of === "traces" ? "cost>0.1 " : ""}user:ana      /`}
           value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
+          items={items}
+          onText={setTyped}
+          onOpen={setOpen}
         />
-        <datalist id="search-names">
-          {suggestions(typed).map(({ value, says }) => (
-            <option key={value} value={value}>
-              {says}
-            </option>
-          ))}
-        </datalist>
         <button type="submit" disabled={faults.length > 0}>
           Search
         </button>
@@ -67,7 +68,7 @@ export function SearchBox({ text, of, query, onText }: SearchBoxProps) {
         Advanced
       </button>
       <div id="search-faults" className="faults" role="alert">
-        {faults.map(({ part, msg }) => (
+        {wrong.map(({ part, msg }) => (
           <p key={part + msg} className="failed">
             <code>{oneLine(part, 60)}</code> {msg}
           </p>
@@ -81,18 +82,6 @@ export function SearchBox({ text, of, query, onText }: SearchBoxProps) {
 /** Somebody types there, or it has a use for the key. */
 function isTaken(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("input, textarea, select, dialog") !== null;
-}
-
-function suggestions(typed: string) {
-  const begun = /\S*$/.exec(typed)?.[0] ?? "";
-  if (begun.includes(":") || typed.startsWith("{")) return [];
-  const before = typed.slice(0, typed.length - begun.length);
-  return Object.entries(FIELDS)
-    .filter(([name]) => name.startsWith(begun))
-    .map(([name, { kind, says }]) => ({
-      value: `${before}${name}${kind === "duration" ? ">" : ":"}`,
-      says,
-    }));
 }
 
 function Chips({ text, query, onText }: Pick<SearchBoxProps, "text" | "query" | "onText">) {
@@ -152,7 +141,7 @@ function Advanced({ query, text, onText }: Pick<SearchBoxProps, "text" | "query"
       className="query"
       onSubmit={(event) => {
         event.preventDefault();
-        const [first] = readQuery(edited).faults;
+        const [first] = readQuery(edited, "calls").faults;
         setFault(first?.msg);
         if (first !== undefined) return;
         const { $expr } = JSON.parse(edited) as { $expr?: object };
@@ -175,7 +164,10 @@ function Advanced({ query, text, onText }: Pick<SearchBoxProps, "text" | "query"
             {fault}
           </span>
         )}
-        <span className="dim"> The window is added to it.</span>
+        <span className="dim">
+          {" "}
+          The window is added to it{query.search?.conditions.some(isSum) && ", conditions on sums are not"}.
+        </span>
       </div>
     </form>
   );

@@ -45,9 +45,13 @@ export function axisDollars(usd: number): string {
 }
 
 function dollarDigits(usd: number): string {
-  if (usd === 0) return "0";
-  const decimals = Math.max(2, 2 - Math.floor(Math.log10(usd)));
-  return withDecimals(Math.min(decimals, 14)).format(usd);
+  return usd === 0 ? "0" : withDecimals(decimalsOf(usd)).format(usd);
+}
+
+/** How many digits dollars have behind the point. */
+export function decimalsOf(usd: number | null): number {
+  if (usd === null || usd === 0) return 0;
+  return Math.min(14, Math.max(2, 2 - Math.floor(Math.log10(Math.abs(usd)))));
 }
 
 /** Making one takes longer than using it, so each is made once. */

@@ -10,7 +10,7 @@ import { printCondition } from "../state/search.ts";
 import type { UrlState, View } from "../state/url-state.ts";
 import { readWindow } from "../state/time-range.ts";
 import type { Go } from "../state/use-address.ts";
-import { Choices } from "./lazy-choices.ts";
+import { Choices } from "../components/lazy-choices.ts";
 import { sharedOptions } from "./shared-options.ts";
 
 interface FinderProps {

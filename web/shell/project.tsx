@@ -4,7 +4,7 @@ import type { UrlState } from "../state/url-state.ts";
 import { useAddress, type Go } from "../state/use-address.ts";
 import { readWindow } from "../state/time-range.ts";
 import { HERE, isZone } from "../state/zones.ts";
-import { lazy } from "./lazy.tsx";
+import { lazy } from "../components/lazy.tsx";
 import { prepareWorker } from "../trace/load/start-worker.ts";
 import { TraceView } from "../trace/view.tsx";
 import { TracesView } from "../traces/view.tsx";

@@ -3,7 +3,7 @@ import { formatInterval } from "../format/instants.ts";
 import { clockOf, instantOf, midnightOf, printClock, readClock } from "../format/local-time.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { Menu } from "../components/menu.tsx";
-import { lazy } from "./lazy.tsx";
+import { lazy } from "../components/lazy.tsx";
 import { printAddress, type UrlState } from "../state/url-state.ts";
 import {
   COMPARISONS,

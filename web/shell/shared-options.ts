@@ -5,6 +5,7 @@ const SHARED = [
   "zone",
   "compare",
   "q",
+  "fields",
   "sort",
   "order",
   "calls",

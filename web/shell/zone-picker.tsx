@@ -1,6 +1,6 @@
 import { Menu } from "../components/menu.tsx";
 import { HERE, ZONES, zonesLike } from "../state/zones.ts";
-import { Choices } from "./lazy-choices.ts";
+import { Choices } from "../components/lazy-choices.ts";
 
 interface ZonePickerProps {
   readonly zone: string;

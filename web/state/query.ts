@@ -1,4 +1,11 @@
-import { operandOfCalls, readSearch, type Search, type SearchFault } from "./search.ts";
+import {
+  isSum,
+  operandOfCalls,
+  printCondition,
+  readSearch,
+  type Search,
+  type SearchFault,
+} from "./search.ts";
 
 /** Query of a search box. */
 export interface AskedFor {
@@ -10,11 +17,16 @@ export interface AskedFor {
   readonly faults: readonly SearchFault[];
 }
 
-/** Reads a search, or an operand in JSON. */
-export function readQuery(text: string): AskedFor {
+/** Reads a search, or an operand in JSON. Calls are not selected by sums of traces. */
+export function readQuery(text: string, of: "calls" | "traces"): AskedFor {
   if (text.trimStart().startsWith("{")) return readJson(text);
   const { search, faults } = readSearch(text);
-  return { operand: operandOfCalls(search), search, faults };
+  const sums = of === "calls" ? search.conditions.filter(isSum) : [];
+  const refused = sums.map((one) => ({
+    part: printCondition(one),
+    msg: "No call has it: search for traces with it.",
+  }));
+  return { operand: operandOfCalls(search), search, faults: [...faults, ...refused] };
 }
 
 function readJson(text: string): AskedFor {

@@ -11,41 +11,54 @@ export interface Condition {
   /** As typed, without quotes; null: the call has none. */
   readonly value: string | null;
   readonly isNot: boolean;
+  /** True of the root of a trace, and not of any call: `root.user:ana`. */
+  readonly ofRoot?: boolean;
 }
 
 interface Field {
-  readonly kind: "text" | "status" | "duration";
-  /** Field of calls. */
-  readonly calls: string;
+  readonly kind: "text" | "status" | "duration" | "feedback" | "usd" | "count";
+  /** Field of calls; of a sum over a whole trace, its name in `totals`. */
+  readonly path: string;
   readonly says: string;
 }
 
 /** The names that can be asked for. */
 export const FIELDS = {
-  status: { kind: "status", calls: "summary.weave.status", says: "failed, running or success" },
-  op: { kind: "text", calls: "op_name", says: "the operation" },
-  name: { kind: "text", calls: "summary.weave.trace_name", says: "the name that is shown" },
-  model: { kind: "text", calls: "summary.usage", says: "a model that was used" },
-  user: { kind: "text", calls: "svc_user_id", says: "who" },
-  run: { kind: "text", calls: "svc_run_id", says: "the run" },
-  thread: { kind: "text", calls: "thread_id", says: "the thread, or the session" },
-  turn: { kind: "text", calls: "turn_id", says: "the turn, or the prompt" },
-  trace: { kind: "text", calls: "trace_id", says: "the trace's id" },
-  id: { kind: "text", calls: "id", says: "the call's id" },
-  error: { kind: "text", calls: "exception", says: "text of the exception" },
-  latency: { kind: "duration", calls: "summary.weave.latency_ms", says: "300ms, 11s, 2min" },
+  status: { kind: "status", path: "summary.weave.status", says: "failed, running, success" },
+  op: { kind: "text", path: "op_name", says: "the operation" },
+  name: { kind: "text", path: "summary.weave.trace_name", says: "the name that is shown" },
+  model: { kind: "text", path: "summary.usage", says: "a model that was used" },
+  user: { kind: "text", path: "svc_user_id", says: "who" },
+  run: { kind: "text", path: "svc_run_id", says: "the run" },
+  thread: { kind: "text", path: "thread_id", says: "the thread, or the session" },
+  turn: { kind: "text", path: "turn_id", says: "the turn, or the prompt" },
+  trace: { kind: "text", path: "trace_id", says: "the trace's id" },
+  id: { kind: "text", path: "id", says: "the call's id" },
+  error: { kind: "text", path: "exception", says: "text of the exception" },
+  feedback: { kind: "feedback", path: "feedback", says: "a type of its feedback" },
+  latency: { kind: "duration", path: "summary.weave.latency_ms", says: "300ms, 11s, 2min" },
+  cost: { kind: "usd", path: "total_cost", says: "dollars of the whole trace, 0.1" },
+  wasted: { kind: "usd", path: "wasted_cost", says: "dollars of failed calls and what is below them" },
+  tokens: { kind: "count", path: "total_tokens", says: "tokens of the whole trace, 1000" },
+  calls: { kind: "count", path: "calls", says: "calls in the trace, 10" },
+  failed: { kind: "count", path: "failed", says: "failed calls in the trace, 0" },
 } as const satisfies Readonly<Record<string, Field>>;
 export type FieldName = keyof typeof FIELDS;
-const PAYLOADS = ["inputs", "output", "attributes", "summary"];
+export const PAYLOADS = ["inputs", "output", "attributes", "summary"];
 const NONE = "none";
-/** Sums of whole traces, which sort. */
-const SUMS = ["cost", "tokens"];
+/** Prefix of a condition on the root of a trace. */
+export const OF_ROOT = "root.";
 
 function isNamed(field: string): field is FieldName {
   return Object.hasOwn(FIELDS, field);
 }
 
-function isPath(field: string): boolean {
+/** Whether a condition compares a sum over a whole trace: no call has it. */
+export function isSum({ field }: Condition): boolean {
+  return isNamed(field) && ["usd", "count"].includes(FIELDS[field].kind);
+}
+
+export function isPath(field: string): boolean {
   return PAYLOADS.some((name) => field.startsWith(`${name}.`) && field.length > name.length + 1);
 }
 
@@ -76,11 +89,13 @@ export function readSearch(text: string): {
     const op = sign === "=" ? ":" : (sign as Condition["op"]);
     const isQuoted = value.startsWith('"') && value.endsWith('"') && value.length > 1;
     const plain = isQuoted ? unquoted(value.slice(1, -1)) : value;
+    const ofRoot = field.startsWith(OF_ROOT);
     const condition = {
-      field,
+      field: ofRoot ? field.slice(OF_ROOT.length) : field,
       op,
       value: !isQuoted && plain === NONE ? null : plain,
       isNot: minus === "-",
+      ...(ofRoot && { ofRoot }),
     };
     const fault = faultOf(condition);
     if (fault === undefined) conditions.push(condition);
@@ -89,8 +104,8 @@ export function readSearch(text: string): {
   return { search: { words, conditions }, faults };
 }
 
-function faultOf({ field, op, value }: Condition): string | undefined {
-  if (SUMS.includes(field)) return `A search cannot compare sums of traces. Sort by ${field} instead.`;
+function faultOf({ field, op, value, isNot, ofRoot = false }: Condition): string | undefined {
+  if (field === "") return `Say which field of the root: ${OF_ROOT}status:failed, for example.`;
   if (!isNamed(field)) {
     if (isPath(field)) return value === "" ? `Say what ${field} should be.` : undefined;
     const near = nearest(field);
@@ -103,7 +118,17 @@ function faultOf({ field, op, value }: Condition): string | undefined {
   if (value === "") return `Say what ${field} should be: ${says}.`;
   if (kind === "duration")
     return durationMs(value ?? "") === undefined ? `${field} is a duration: ${says}.` : undefined;
+  if (kind === "usd" || kind === "count") {
+    const isWhole = kind === "count";
+    const isNumber = (isWhole ? /^\d{1,12}$/ : /^\d{1,12}(\.\d+)?$/).test(value ?? "");
+    if (!isNumber) return `${field} is ${isWhole ? "a whole" : "a"} number: ${says}.`;
+    return op === ":" || isNot || ofRoot
+      ? `Compare ${field}, which is of the whole trace: ${field}>${value}, with >, >=, < or <=.`
+      : undefined;
+  }
   if (op !== ":") return `${field} has no order: write ${field}:${value ?? NONE}.`;
+  if (kind === "feedback" && (value === null || value.includes("]")))
+    return "Say which type of feedback; none is no type, and a name with ] cannot be asked for.";
   if (kind === "status" && !(value !== null && Object.hasOwn(STATUSES, value)))
     return `A status is ${Object.keys(STATUSES).join(", ")}.`;
   return undefined;
@@ -126,27 +151,35 @@ export function durationMs(value: string): number | undefined {
   return digits === undefined ? undefined : Number(digits) * MS[unit as keyof typeof MS];
 }
 
-export const STATUSES = { failed: "error", running: "running", success: "success" } as const;
+/** As a search names them, and as the service does. */
+export const STATUSES = {
+  failed: "error",
+  running: "running",
+  success: "success",
+  descendant_error: "descendant_error",
+} as const;
 
 function unquoted(text: string): string {
   return text.replaceAll(/\\(.)/gu, "$1");
 }
 
-function quotedIfNeeded(value: string): string {
-  return value === NONE || value === "" || /[\s"\\]/u.test(value)
+export function quotedIfNeeded(value: string): string {
+  return value === NONE || value === "" || value.startsWith("//") || /[\s"\\]/u.test(value)
     ? `"${value.replaceAll(/["\\]/gu, String.raw`\$&`)}"`
     : value;
 }
 
-export function printCondition({ field, op, value, isNot }: Condition): string {
-  return `${isNot ? "-" : ""}${field}${op}${value === null ? NONE : quotedIfNeeded(value)}`;
+export function printCondition({ field, op, value, isNot, ofRoot = false }: Condition): string {
+  return `${isNot ? "-" : ""}${ofRoot ? OF_ROOT : ""}${field}${op}${value === null ? NONE : quotedIfNeeded(value)}`;
 }
 
 export function printSearch({ words, conditions }: Search): string {
   return [
     ...conditions.map(printCondition),
     ...words.map((word) =>
-      /^\S+$/u.test(word) && isOneWord(word) ? word : `"${word.replaceAll(/["\\]/gu, String.raw`\$&`)}"`,
+      /^[^\s{]\S*$/u.test(word) && isOneWord(word)
+        ? word
+        : `"${word.replaceAll(/["\\]/gu, String.raw`\$&`)}"`,
     ),
   ].join(" ");
 }
@@ -168,10 +201,14 @@ const get = (field: string) => ({ $getField: field });
 const literal = (value: unknown) => ({ $literal: value });
 const OPS = { ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte", ":": "$eq" } as const;
 
-/** An operand of `$expr` over calls; undefined: there is no condition. */
+/** An operand of `$expr` over calls, without conditions on sums; undefined: there is no condition. */
 export function operandOfCalls({ words, conditions }: Search): unknown {
   const fields = ["inputs", "output", "exception", "op_name", "attributes"];
-  return allOf([...conditions.map(operandOf), ...words.map((word) => wordIn(word, fields))]);
+  const isRoot = { $eq: [get("parent_id"), literal(null)] };
+  const operands = conditions
+    .filter((one) => !isSum(one))
+    .map((one) => (one.ofRoot === true ? { $and: [isRoot, operandOf(one)] } : operandOf(one)));
+  return allOf([...operands, ...words.map((word) => wordIn(word, fields))]);
 }
 
 export function allOf(operands: readonly unknown[]): unknown {
@@ -191,27 +228,32 @@ export function operandOf(condition: Condition): unknown {
   return condition.isNot ? { $not: [operand] } : operand;
 }
 
-function positiveOperandOf({ field, op, value }: Condition): unknown {
+function positiveOperandOf({ field, op, value, ofRoot = false }: Condition): unknown {
   if (!isNamed(field)) {
     const number = op === ":" || value === null ? undefined : Number(value);
     return {
       [OPS[op]]: [get(field), literal(number === undefined || Number.isNaN(number) ? value : number)],
     };
   }
-  const { kind, calls } = FIELDS[field];
+  const { kind, path } = FIELDS[field];
   if (field === "model") {
     if (value === null) return { $not: [{ $convert: { input: get("summary.usage"), to: "exists" } }] };
     const isUsed = { $convert: { input: get(`summary.usage.${escaped(value)}`), to: "exists" } };
     return { $eq: [isUsed, literal(true)] };
   }
-  if (kind === "duration") return { [OPS[op]]: [get(calls), literal(durationMs(value ?? "") ?? 0)] };
-  if (kind === "status") return { $eq: [get(calls), literal(STATUSES[value as keyof typeof STATUSES])] };
-  if (value === null) return { $eq: [get(calls), literal(null)] };
+  if (kind === "feedback") {
+    const payload = { $convert: { input: get(`feedback.[${value ?? ""}].payload`), to: "exists" } };
+    return { $eq: [payload, literal(true)] };
+  }
+  if (kind === "duration") return { [OPS[op]]: [get(path), literal(durationMs(value ?? "") ?? 0)] };
+  if (kind === "status") return { $eq: [get(path), literal(STATUSES[value as keyof typeof STATUSES])] };
+  if (value === null) return { $eq: [get(path), literal(null)] };
   if (field === "error")
-    return { $contains: { input: get(calls), substr: literal(value), case_insensitive: true } };
-  if (field === "op")
-    return { $or: [calls, "summary.weave.trace_name"].map((name) => ({ $eq: [get(name), literal(value)] })) };
-  return { $eq: [get(calls), literal(value)] };
+    return { $contains: { input: get(path), substr: literal(value), case_insensitive: true } };
+  // of the root, the exact operation, as traces are counted by it
+  if (field === "op" && !ofRoot)
+    return { $or: [path, "summary.weave.trace_name"].map((name) => ({ $eq: [get(name), literal(value)] })) };
+  return { $eq: [get(path), literal(value)] };
 }
 
 /** A key as a step of a path. */

@@ -40,14 +40,17 @@ export function csvOfTraces(rows: readonly TraceRow[]): string {
 }
 
 const PAGE = 500;
+/** What a tab can hold. */
+const MAX_ROWS = 100_000;
 
-/** Every trace that matches, page by page. */
+/** Traces that match, page by page, and how many there are when the last page was read. */
 export async function allTraces(
   question: TracesQuestion,
   asking: RequestOptions,
   onRead: (count: number) => void,
-): Promise<readonly TraceRow[]> {
+): Promise<{ readonly rows: readonly TraceRow[]; readonly total: number }> {
   const rows: TraceRow[] = [];
+  let total = 0;
   let page_token: string | null = null;
   do {
     const { body }: ApiResponse<TraceList> = await postJson(
@@ -56,7 +59,8 @@ export async function allTraces(
     );
     for (const row of body.traces) rows.push(row);
     page_token = body.next_page_token;
+    total = body.total.traces;
     onRead(rows.length);
-  } while (page_token !== null);
-  return rows;
+  } while (page_token !== null && rows.length < MAX_ROWS);
+  return { rows, total: page_token === null ? rows.length : total };
 }

@@ -1,31 +1,38 @@
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import type { TraceRow } from "../api/routes.ts";
-import { plainNumber, formatPercent, formatCount } from "../format/figure.ts";
+import { decimalsOf, formatCount, formatPercent, plainNumber } from "../format/figure.ts";
 import { formatTime, fullInstant, minuteOf } from "../format/instants.ts";
 import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost, Duration, Live, FormattedValue, Tokens } from "../components/figure.tsx";
-import { widthOf, type Column, type Layout } from "./columns.ts";
+import type { Condition } from "../state/search.ts";
+import { classOf, COLUMNS, type Column } from "./columns.ts";
+import { FAILED } from "./load-facets.ts";
 
 interface TraceCellsProps {
   readonly row: TraceRow;
   readonly zone: string;
-  readonly layout: Layout;
+  readonly hidden: readonly Column[];
   /** The cost of all traces of the window. */
   readonly whole: number | null;
+  /** Digits behind the point of the costs, which are aligned at it. */
+  readonly decimals: number;
   readonly href: string;
+  readonly receiptHref: string;
+  /** Where the traces with one more condition are; undefined where none can be added. */
+  readonly withCondition: ((condition: Condition) => string) | undefined;
 }
 
-export function TraceCells({ row, zone, layout, whole, href }: TraceCellsProps) {
+export function TraceCells(props: TraceCellsProps) {
+  const { row, zone, hidden, whole, decimals, href, receiptHref, withCondition } = props;
   const { root, failed, partial, total_cost, wasted_cost } = row;
   const part = total_cost === null || whole === null || whole === 0 ? undefined : total_cost / whole;
-  const user = oneLine(root?.svc_user_id ?? "", 60);
   const cell = (column: Column, children: ReactNode, title?: string) =>
-    layout.hidden.includes(column) ? null : (
+    hidden.includes(column) ? null : (
       <span
         role="gridcell"
-        className={`${LEFT.includes(column) ? "" : "number "}${column}`}
-        style={{ flexBasis: `${widthOf(layout, column)}px` }}
+        className={classOf(column)}
+        style={{ flexBasis: `${COLUMNS[column].px}px` }}
         title={title}
       >
         {children}
@@ -37,11 +44,34 @@ export function TraceCells({ row, zone, layout, whole, href }: TraceCellsProps) 
         ? cell("started", "")
         : cell("started", <Started at={root.started_at} zone={zone} />, fullInstant(root.started_at, zone))}
       <Name row={row} href={href} />
-      {cell("models", <bdi>{oneLine(row.models.join(", "), 80)}</bdi>, oneLine(row.models.join("\n"), 400))}
-      {cell("user", <bdi>{user}</bdi>, user)}
+      {cell(
+        "models",
+        row.models.map((llm, at) => (
+          <Fragment key={llm}>
+            {at > 0 && ", "}
+            <OnlyThese by={{ field: "model" }} value={llm} href={withCondition} />
+          </Fragment>
+        )),
+        oneLine(row.models.join("\n"), 400),
+      )}
+      {cell(
+        "user",
+        root?.svc_user_id != null && (
+          <OnlyThese by={{ field: "user", ofRoot: true }} value={root.svc_user_id} href={withCondition} />
+        ),
+      )}
       {cell("calls", <FormattedValue figure={formatCount(row.calls)} />)}
       {cell("tokens", <Tokens count={row.total_tokens} />)}
-      {cell("cost", <Cost total={{ total_cost, partial }} />)}
+      {cell(
+        "cost",
+        <a
+          href={partial ? receiptHref : undefined}
+          tabIndex={-1}
+          style={{ paddingRight: `${Math.max(0, decimals - decimalsOf(total_cost))}ch` }}
+        >
+          <Cost total={{ total_cost, partial }} />
+        </a>,
+      )}
       {cell(
         "share",
         part !== undefined && <i style={{ width: `${Math.min(1, part) * 100}%` }} />,
@@ -50,13 +80,42 @@ export function TraceCells({ row, zone, layout, whole, href }: TraceCellsProps) 
       {cell("latency", row.latency_ms !== null ? <Duration ms={row.latency_ms} /> : root !== null && "…")}
       {cell(
         "errors",
-        <span className={failed > 0 ? "failed" : ""}>
-          <FormattedValue figure={formatCount(failed)} dim={failed === 0} />
-        </span>,
+        failed > 0 ? (
+          <a
+            className="failed figure"
+            tabIndex={-1}
+            href={withCondition?.(FAILED)}
+            title={`${formatCount(failed).exact} failed. Click: only traces with a failed call`}
+            data-exact={formatCount(failed).exact}
+          >
+            {formatCount(failed).text}
+          </a>
+        ) : (
+          <FormattedValue figure={formatCount(failed)} dim />
+        ),
       )}
       {cell("wasted", <Cost total={{ total_cost: wasted_cost, partial: partial && failed > 0 }} />)}
       {cell("mark", <Feedback feedback={row.feedback} />)}
     </>
+  );
+}
+
+interface OnlyTheseProps {
+  readonly by: Pick<Condition, "field" | "ofRoot">;
+  readonly value: string;
+  readonly href: TraceCellsProps["withCondition"];
+}
+
+function OnlyThese({ by, value, href }: OnlyTheseProps) {
+  const shown = oneLine(value, 80);
+  return (
+    <a
+      tabIndex={-1}
+      href={href?.({ ...by, op: ":", value, isNot: false })}
+      title={`${oneLine(value)}. Click: only its traces`}
+    >
+      <bdi>{shown}</bdi>
+    </a>
   );
 }
 
@@ -70,8 +129,6 @@ function Started({ at, zone }: { readonly at: string; readonly zone: string }) {
     </>
   );
 }
-
-const LEFT: readonly Column[] = ["started", "models", "user", "share"];
 
 function Name({ row, href }: Pick<TraceCellsProps, "row" | "href">) {
   const { root, trace_id, failed, unfinished } = row;

@@ -1,9 +1,11 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { TraceRow } from "../api/routes.ts";
+import { decimalsOf } from "../format/figure.ts";
 import { RowList } from "../components/row-list.tsx";
 import { printAddress, type UrlState } from "../state/url-state.ts";
+import { withCondition, type Condition } from "../state/search.ts";
 import type { Go } from "../state/use-address.ts";
-import type { Layout } from "./columns.ts";
+import type { Column } from "./columns.ts";
 import { TraceCells } from "./trace-cells.tsx";
 import { TraceHead } from "./trace-head.tsx";
 import type { Sort } from "./traces-question.ts";
@@ -17,13 +19,15 @@ interface TraceTableProps {
   readonly zone: string;
   readonly address: UrlState;
   readonly go: Go;
-  readonly layout: Layout;
-  readonly onLayout: (layout: Layout) => void;
+  readonly hidden: readonly Column[];
   readonly sort: Sort;
   readonly onSort: (sort: Sort) => void;
   /** The last rows are in sight. */
   readonly onEnd: () => void;
 }
+
+/** Costs with more do not widen the column for all. */
+const MAX_DECIMALS = 5;
 
 /** The row that was left last, by the address of its list. */
 let left:
@@ -31,15 +35,21 @@ let left:
   | undefined;
 
 export function TraceTable(props: TraceTableProps) {
-  const { rows, total, whole, zone, address, go, layout, onLayout, sort, onSort, onEnd } = props;
+  const { rows, total, whole, zone, address, go, hidden, sort, onSort, onEnd } = props;
   const place = printAddress(address);
   const [active, setActive] = useState(() =>
     Math.max(0, left?.place === place ? rows.findIndex(({ trace_id }) => trace_id === left?.traceId) : 0),
   );
+  const decimals = useMemo(
+    () => rows.reduce((most, row) => Math.min(MAX_DECIMALS, Math.max(most, decimalsOf(row.total_cost))), 0),
+    [rows],
+  );
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const rows = list.current?.querySelector(".rows");
-    if (left?.place === place && rows != null) rows.scrollTop = left.topPx;
+    const rows = list.current?.querySelector<HTMLElement>(".rows");
+    if (left?.place !== place || rows == null) return;
+    rows.scrollTop = left.topPx;
+    if (document.activeElement === document.body) rows.focus({ preventScroll: true });
   }, []);
   const latest = useRef({ place, traceId: rows[active]?.trace_id });
   latest.current = { place, traceId: rows[active]?.trace_id };
@@ -49,6 +59,11 @@ export function TraceTable(props: TraceTableProps) {
     traceId: trace_id,
     options: keptOptions(address.options),
   });
+  const q = address.options["q"] ?? "";
+  const withOne = q.trimStart().startsWith("{")
+    ? undefined
+    : (condition: Condition): string =>
+        printAddress({ ...address, options: { ...address.options, q: withCondition(q, condition) } });
   return (
     <div
       ref={list}
@@ -79,11 +94,20 @@ export function TraceTable(props: TraceTableProps) {
           const row = rows[index];
           if (row !== undefined) go(addressOf(row));
         }}
-        header={<TraceHead {...{ layout, onLayout, sort, onSort }} />}
+        header={<TraceHead {...{ hidden, sort, onSort }} />}
         row={(index) => {
           const row = rows[index];
           if (row === undefined) return null;
-          return <TraceCells {...{ row, zone, layout, whole }} href={printAddress(addressOf(row))} />;
+          const opened = addressOf(row);
+          const ofRoot = { ...opened.options, ...(row.root && { call: row.root.id, tab: "receipt" }) };
+          return (
+            <TraceCells
+              {...{ row, zone, hidden, whole, decimals }}
+              href={printAddress(opened)}
+              receiptHref={printAddress({ ...opened, options: ofRoot })}
+              withCondition={withOne}
+            />
+          );
         }}
       />
     </div>

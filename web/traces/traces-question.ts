@@ -1,6 +1,6 @@
 import type { BodyOf, Query } from "../api/routes.ts";
 import type { AskedFor } from "../state/query.ts";
-import { allOf, operandOf, wordIn, type Condition } from "../state/search.ts";
+import { allOf, FIELDS, isSum, operandOf, wordIn, type Condition, type FieldName } from "../state/search.ts";
 import type { TimeRange } from "../state/time-range.ts";
 
 /** Sort orders of traces over the whole window, as in the URL. */
@@ -34,17 +34,22 @@ export function tracesQuestion(
   page: Pick<Body, "limit" | "page_token">,
 ): { readonly path: "/traces/query"; readonly body: Body } {
   const { by, direction } = SORTS[sort];
+  const body = { ...selectionOf({ project, window }, query), order_by: by, direction, ...page };
+  return { path: "/traces/query", body };
+}
+
+type Place = Pick<TracesQuestion, "project" | "window">;
+
+/** The members of a request that select traces. */
+export function selectionOf(place: Place, query: AskedFor) {
+  return { ...placeOf(place), ...conditionsOf(query) };
+}
+
+export function placeOf({ project, window }: Place) {
   return {
-    path: "/traces/query",
-    body: {
-      project_id: project,
-      start: new Date(window.fromMs).toISOString(),
-      ...(window.toMs !== undefined && { end: new Date(window.toMs).toISOString() }),
-      ...conditionsOf(query),
-      order_by: by,
-      direction,
-      ...page,
-    },
+    project_id: project,
+    start: new Date(window.fromMs).toISOString(),
+    ...(window.toMs !== undefined && { end: new Date(window.toMs).toISOString() }),
   };
 }
 
@@ -56,18 +61,22 @@ const FILTERS: Readonly<Record<string, string>> = {
   turn: "turn_ids",
 };
 
-/** Words and conditions are true of one call together; negated ones, the latency and success of the root. */
-export function conditionsOf({ search, operand }: AskedFor): Pick<Body, "filter" | "query" | "any_call"> {
+/** Words and conditions are true of one call together; those that `isOfRoot` of the root. */
+export function conditionsOf({
+  search,
+  operand,
+}: AskedFor): Pick<Body, "filter" | "query" | "any_call" | "totals"> {
   if (search === undefined) return operand === undefined ? {} : { any_call: { query: queryOf([operand]) } };
   const traceIds: string[] = [];
   const ofCall = search.words.map((word) => wordIn(word, ["inputs", "output"]));
   const filter: Record<string, readonly string[]> = {};
   const ofRoot: unknown[] = [];
+  const sums = search.conditions.filter(isSum);
   for (const condition of search.conditions) {
-    const { field, value, isNot } = condition;
+    const { field, value } = condition;
     const member = FILTERS[field];
-    if (isNot || field === "latency" || (field === "status" && value === "success"))
-      ofRoot.push(operandInTrace(condition));
+    if (isSum(condition)) continue;
+    if (isOfRoot(condition)) ofRoot.push(operandInTrace(condition));
     else if (field === "trace" && value !== null) traceIds.push(value);
     else if (member !== undefined && value !== null && filter[member] === undefined) filter[member] = [value];
     else ofCall.push(operandInTrace(condition));
@@ -79,8 +88,31 @@ export function conditionsOf({ search, operand }: AskedFor): Pick<Body, "filter"
   return {
     ...(traceIds.length > 0 && { filter: { trace_ids: traceIds } }),
     ...(ofRoot.length > 0 && { query: queryOf(ofRoot) }),
+    ...(sums.length > 0 && { totals: totalsOf(sums) }),
     ...(Object.keys(anyCall).length > 0 && { any_call: anyCall }),
   };
+}
+
+const LIMITS = { ">": "gt", ">=": "gte", "<": "lt", "<=": "lte", ":": undefined } as const;
+
+/** Of two limits of one kind, the stricter one. */
+function totalsOf(sums: readonly Condition[]): NonNullable<Body["totals"]> {
+  const totals: Record<string, Record<string, number>> = {};
+  for (const { field, op, value } of sums) {
+    const limits = (totals[FIELDS[field as FieldName].path] ??= {});
+    const [limit, number] = [LIMITS[op]!, Number(value)];
+    const known = limits[limit] ?? number;
+    limits[limit] = op.startsWith(">") ? Math.max(known, number) : Math.min(known, number);
+  }
+  return totals;
+}
+
+/** Of no call: also sums, negated conditions, the latency and success. */
+export function isOfRoot(condition: Condition): boolean {
+  const { field, value, isNot, ofRoot = false } = condition;
+  return (
+    isSum(condition) || ofRoot || isNot || field === "latency" || (field === "status" && value === "success")
+  );
 }
 
 function queryOf(operands: readonly unknown[]): Query {
@@ -96,8 +128,10 @@ const OF_STATUS: Readonly<Record<string, object>> = {
 };
 
 function operandInTrace(condition: Condition): unknown {
-  const { field, value, isNot } = condition;
-  const ofStatus = field === "status" ? OF_STATUS[value ?? ""] : undefined;
+  const { field, value, isNot, ofRoot = false } = condition;
+  // of the root it is the status of the service, by which traces are counted
+  const isStatus = field === "status" && (!ofRoot || value === "failed");
+  const ofStatus = isStatus ? OF_STATUS[value ?? ""] : undefined;
   if (ofStatus === undefined) return operandOf(condition);
   return isNot ? { $not: [ofStatus] } : ofStatus;
 }

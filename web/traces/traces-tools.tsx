@@ -1,26 +1,43 @@
 import { asCurl } from "../api/client.ts";
-import { counted } from "../format/figure.ts";
+import { counted, formatCount } from "../format/figure.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { DownloadButton } from "../components/download-button.tsx";
 import { ColumnPicker } from "./column-picker.tsx";
-import type { Layout } from "./columns.ts";
+import type { Column } from "./columns.ts";
+import type { FacetsOpen } from "./facet-panel.tsx";
 import { allTraces, csvOfTraces } from "./csv-of-traces.ts";
 import { tracesQuestion, type TracesQuestion } from "./traces-question.ts";
 
 interface TracesToolsProps {
   readonly question: TracesQuestion;
-  readonly layout: Layout;
-  readonly onLayout: (layout: Layout) => void;
+  readonly hidden: readonly Column[];
+  readonly onHidden: (hidden: readonly Column[]) => void;
   readonly isLive: boolean;
   readonly onLive: (isLive: boolean) => void;
   readonly refresh: () => void;
+  readonly facets: FacetsOpen;
 }
 
 /** Columns, refresh, and ways to export all rows. */
-export function TracesTools({ question, layout, onLayout, isLive, onLive, refresh }: TracesToolsProps) {
+export function TracesTools({
+  question,
+  hidden,
+  onHidden,
+  isLive,
+  onLive,
+  refresh,
+  facets,
+}: TracesToolsProps) {
   const never = new AbortController().signal;
   return (
     <div className="tools">
+      <button
+        aria-expanded={facets.isOpen}
+        title="Values that the traces have, to filter by"
+        onClick={() => facets.open(!facets.isOpen)}
+      >
+        Filter
+      </button>
       {question.window.toMs === undefined && (
         <button
           aria-pressed={isLive}
@@ -30,18 +47,20 @@ export function TracesTools({ question, layout, onLayout, isLive, onLive, refres
           <span aria-hidden="true">{isLive ? "●" : "○"}</span> Live
         </button>
       )}
-      <ColumnPicker layout={layout} onLayout={onLayout} />
+      <ColumnPicker hidden={hidden} onHidden={onHidden} />
       <button onClick={refresh} title="Refresh">
         Refresh
       </button>
       <DownloadButton
         label="CSV"
         name="traces.csv"
-        text={async (tell) =>
-          csvOfTraces(
-            await allTraces(question, { signal: never }, (count) => tell(`${counted(count, "row")} …`)),
-          )
-        }
+        text={async (tell) => {
+          const { rows, total } = await allTraces(question, { signal: never }, (count) =>
+            tell(`${counted(count, "row")} …`),
+          );
+          const lacks = `CSV has the first ${counted(rows.length, "trace")} of ${formatCount(total).text}`;
+          return { text: csvOfTraces(rows), ...(rows.length < total && { lacks }) };
+        }}
       />
       <CopyButton
         label="Copy curl"

@@ -9,11 +9,15 @@ import { SearchBox } from "../components/search-box.tsx";
 import type { UrlState } from "../state/url-state.ts";
 import { readQuery } from "../state/query.ts";
 import type { TimeRange } from "../state/time-range.ts";
+import { printAddress } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
-import { keepLayout, keptLayout, type Layout } from "./columns.ts";
+import { keepHidden, keptHidden, type Column } from "./columns.ts";
+import { FacetPanel, useFacetsOpen } from "./facet-panel.tsx";
+import { withFailed } from "./load-facets.ts";
+import { lookupIn } from "./search-lookup.ts";
 import { TraceTable } from "./trace-table.tsx";
-import { sortOf } from "./traces-question.ts";
+import { sortOf, type TracesQuestion } from "./traces-question.ts";
 import { TracesTools } from "./traces-tools.tsx";
 import { useLive } from "./use-live.ts";
 import { useTraces } from "./use-traces.ts";
@@ -32,24 +36,13 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
   const [round, setRound] = useState(0);
   const { window } = useWindow(address, zone, round);
   const text = options["q"] ?? "";
-  const query = useMemo(() => readQuery(text), [text]);
+  const query = useMemo(() => readQuery(text, "traces"), [text]);
   const isReadable = query.faults.length === 0;
   const sort = sortOf(options["sort"]);
-  const [layout, setLayout] = useState(keptLayout);
-  const changeLayout = (next: Layout): void => {
-    keepLayout(next);
-    setLayout(next);
-  };
+  const [hidden, hide] = useHiddenColumns();
   const question = { project, window, sort, query };
-  const list = useTraces(question, isReadable);
   const isLive = options["live"] !== "off";
-  const newest = useLive(question, list, isReadable && isLive && window.toMs === undefined);
-  const loaded = isReadable ? list.value : undefined;
-  const rows = useMemo(() => {
-    const fresh = new Map(newest?.traces.map((row) => [row.trace_id, row]));
-    return loaded?.traces.map((row) => fresh.get(row.trace_id) ?? row);
-  }, [loaded, newest]);
-  const newer = (newest?.total.traces ?? 0) - (loaded?.total.traces ?? 0);
+  const { list, loaded, rows, newer } = useRows(question, isReadable, isLive);
   const isShown = rows !== undefined && !list.busy;
   useEffect(() => {
     if (isShown) onShown();
@@ -58,6 +51,8 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
     setRound(round + 1);
     list.refetch();
   };
+  const facets = useFacetsOpen();
+  const lookup = useMemo(() => lookupIn(question), [JSON.stringify([project, window, text])]);
   const change = (more: Readonly<Record<string, string>>): void => go({ options: { ...options, ...more } });
   return (
     <main className={`traces-view ${list.isOld ? "old" : ""}`} aria-busy={isReadable && list.busy}>
@@ -66,40 +61,73 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
         {loaded === undefined ? (
           <p className="answer">&nbsp;</p>
         ) : (
-          <Summary {...{ window, zone }} total={loaded.total} isOld={list.isOld} />
+          <Summary
+            {...{ window, zone }}
+            total={loaded.total}
+            isOld={list.isOld}
+            failedHref={
+              query.search && printAddress({ ...address, options: { ...options, q: withFailed(text) } })
+            }
+          />
         )}
         <TracesTools
-          {...{ question, layout, isLive, refresh }}
-          onLayout={changeLayout}
+          {...{ question, hidden, isLive, refresh, facets }}
+          onHidden={hide}
           onLive={(isWanted) => change({ live: isWanted ? "" : "off" })}
         />
       </div>
-      <SearchBox text={text} of="traces" query={query} onText={(q) => change({ q })} />
-      {isReadable && <LoadState load={list} />}
-      {newer > 0 && (
-        <div className="newer" role="status">
-          <button onClick={refresh}>{counted(newer, "new trace")} · Show</button>
+      <SearchBox text={text} of="traces" query={query} onText={(q) => change({ q })} lookup={lookup} />
+      <div className="listed">
+        <div className="beside-facets">
+          {isReadable && <LoadState load={list} />}
+          {newer > 0 && (
+            <div className="newer" role="status">
+              <button onClick={refresh}>{counted(newer, "new trace")} · Show</button>
+            </div>
+          )}
+          {loaded !== undefined && rows !== undefined && rows.length > 0 && (
+            <TraceTable
+              key={project}
+              {...{ rows, zone, address, go, hidden, sort }}
+              total={loaded.total.traces}
+              whole={loaded.total.total_cost}
+              onSort={(sort) => change({ sort })}
+              onEnd={list.more}
+            />
+          )}
+          {rows?.length === 0 && list.failure === undefined && !list.isOld && (
+            <NothingHere
+              {...{ project, options, go }}
+              what={text === "" ? "No trace began in this window." : "No trace of this window matches."}
+            />
+          )}
         </div>
-      )}
-      {loaded !== undefined && rows !== undefined && rows.length > 0 && (
-        <TraceTable
-          key={project}
-          {...{ rows, zone, address, go, layout, sort }}
-          total={loaded.total.traces}
-          whole={loaded.total.total_cost}
-          onLayout={changeLayout}
-          onSort={(sort) => change({ sort })}
-          onEnd={list.more}
-        />
-      )}
-      {rows?.length === 0 && list.failure === undefined && !list.isOld && (
-        <NothingHere
-          {...{ project, options, go }}
-          what={text === "" ? "No trace began in this window." : "No trace of this window matches."}
-        />
-      )}
+        {facets.isOpen && <FacetPanel {...{ facets, question, round, address, go }} />}
+      </div>
     </main>
   );
+}
+
+function useHiddenColumns(): readonly [readonly Column[], (hidden: readonly Column[]) => void] {
+  const [hidden, setHidden] = useState(keptHidden);
+  const hide = (next: readonly Column[]): void => {
+    keepHidden(next);
+    setHidden(next);
+  };
+  return [hidden, hide];
+}
+
+/** The rows as they were listed, each as it is now, and how many traces came since. */
+function useRows(question: TracesQuestion, isReadable: boolean, isLive: boolean) {
+  const list = useTraces(question, isReadable);
+  const newest = useLive(question, list, isReadable && isLive && question.window.toMs === undefined);
+  const loaded = isReadable ? list.value : undefined;
+  const rows = useMemo(() => {
+    const fresh = new Map(newest?.traces.map((row) => [row.trace_id, row]));
+    return loaded?.traces.map((row) => fresh.get(row.trace_id) ?? row);
+  }, [loaded, newest]);
+  const newer = (newest?.total.traces ?? 0) - (loaded?.total.traces ?? 0);
+  return { list, loaded, rows, newer };
 }
 
 interface SummaryProps {
@@ -108,9 +136,10 @@ interface SummaryProps {
   readonly zone: string;
   /** It is of the question before. */
   readonly isOld: boolean;
+  readonly failedHref: string | undefined;
 }
 
-function Summary({ total, window, zone, isOld }: SummaryProps) {
+function Summary({ total, window, zone, isOld, failedHref }: SummaryProps) {
   const { traces, calls, failed, unfinished, total_tokens, total_cost, partial, wasted_cost } = total;
   const cost = (usd: number | null) => <Cost total={{ total_cost: usd, partial }} />;
   return (
@@ -126,12 +155,13 @@ function Summary({ total, window, zone, isOld }: SummaryProps) {
         <FormattedValue figure={formatCount(calls)} /> {calls === 1 ? "call" : "calls"}
       </span>
       {failed > 0 && (
-        <>
-          <span className="failed" title="Calls with an exception">
+        <a className="failed" href={failedHref}>
+          <span title="Calls with an exception. Click: their traces">
             ✕ {formatCount(failed).text} failed
           </span>
+          {" · "}
           <span title="What failed calls and the calls below them used">{cost(wasted_cost)} wasted</span>
-        </>
+        </a>
       )}
       {unfinished > 0 && (
         <span className="live" title="Calls that have not ended">

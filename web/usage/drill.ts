@@ -42,7 +42,7 @@ const STATUS_OF: Readonly<Record<string, string>> = { error: "failed" };
 /** A search, as text or JSON, that leaves only what fulfils conditions too. */
 function narrowed(text: string, conditions: readonly Condition[]): string {
   if (!text.trimStart().startsWith("{")) return conditions.reduce(withCondition, text);
-  return JSON.stringify({ $expr: allOf([readQuery(text).operand, ...conditions.map(operandOf)]) });
+  return JSON.stringify({ $expr: allOf([readQuery(text, "calls").operand, ...conditions.map(operandOf)]) });
 }
 
 function failedOf(text: string): string {

@@ -35,7 +35,7 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
   const asLines = options["as"] === "lines";
   const groups = useMemo(() => readGroups(options["group"]), [options["group"]]);
   const text = options["q"] ?? "";
-  const query = useMemo(() => readQuery(text), [text]);
+  const query = useMemo(() => readQuery(text, "calls"), [text]);
   const interval = intervalOf(options["interval"]);
   const question = { project, window, before, zone, groups, measure, interval, operand: query.operand };
   const isReadable = query.faults.length === 0;

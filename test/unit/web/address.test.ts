@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { handedKey, printAddress, readAddress, VIEWS } from "../../../web/state/url-state.ts";
+import { readQuery } from "../../../web/state/query.ts";
 import { durationMs, printSearch, readSearch } from "../../../web/state/search.ts";
 import { comparedWith, printWindow, readWindow } from "../../../web/state/time-range.ts";
 
@@ -144,16 +145,24 @@ describe("a search", () => {
     "user:",
     "latency>1k",
     "latency>none",
+    "cost:5",
+    "cost>none",
+    "cost>-1",
+    "cost>1e3",
+    "calls>1.5",
+    "-tokens>5",
+    "root.cost>5",
   ])("rejects %j with a remedy", (text) => {
     const { faults } = readSearch(text.endsWith(".") ? `${text}:x` : text);
     expect(faults).toHaveLength(1);
     expect(faults[0]!.msg.length).toBeGreaterThan(10);
   });
 
-  it.each(["cost>0.1", "-tokens:5"])("rejects %j, which traces can be sorted by", (text) => {
-    const name = /cost|tokens/.exec(text)![0];
-    expect(readSearch(text).faults).toEqual([
-      { part: text, msg: expect.stringContaining(`Sort by ${name} instead`) },
-    ]);
-  });
+  it.each(["cost>0.1", "calls>=10", "tokens<1000", "failed>0", "wasted<=2"])(
+    "takes %j, and refuses it of calls",
+    (text) => {
+      expect(readQuery(text, "traces")).toMatchObject({ operand: undefined, faults: [] });
+      expect(readQuery(`parcel ${text}`, "calls").faults).toMatchObject([{ part: text }]);
+    },
+  );
 });

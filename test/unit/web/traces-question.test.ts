@@ -20,14 +20,14 @@ it.each([
   "inputs.a:x",
   "-inputs.a>2",
 ])("%j alone is a query of the service, over calls and traces", (text) => {
-  const { operand, ...rest } = readQuery(text);
+  const { operand, ...rest } = readQuery(text, "traces");
   const { query, any_call } = conditionsOf({ operand, ...rest });
   for (const asked of [{ $expr: operand }, query ?? any_call?.query])
     expect(compileQuery(asked, { project: "acme/app" as Project })).toMatchObject({ ok: true });
 });
 
 describe("the query for a list of traces", () => {
-  const asked = (text: string) => conditionsOf(readQuery(text));
+  const asked = (text: string) => conditionsOf(readQuery(text, "traces"));
   const get = ($getField: string) => ({ $getField });
   const isNull = (field: string) => ({ $eq: [get(field), { $literal: null }] });
   const contains = (field: string, $literal: string) => ({
@@ -79,6 +79,16 @@ describe("the query for a list of traces", () => {
     });
     expect(asked("status:success")).toEqual({
       query: { $expr: { $and: [isNull("exception"), { $not: [isNull("ended_at")] }] } },
+    });
+  });
+
+  it("compares sums of whole traces, beside conditions on a call", () => {
+    expect(asked("cost>0.1 cost>0.05 cost<=2 calls>=10 user:ana")).toEqual({
+      totals: { total_cost: { gt: 0.1, lte: 2 }, calls: { gte: 10 } },
+      any_call: { filter: { svc_user_ids: ["ana"] } },
+    });
+    expect(asked("failed>0 tokens<1000 wasted>0")).toEqual({
+      totals: { failed: { gt: 0 }, total_tokens: { lt: 1000 }, wasted_cost: { gt: 0 } },
     });
   });
 

@@ -1,6 +1,6 @@
 import type { ComponentType } from "react";
 import { useQuery } from "../api/use-query.ts";
-import { Notice } from "../components/notice.tsx";
+import { Notice } from "./notice.tsx";
 
 /** A view whose code is loaded when it is first shown, and again while that fails. */
 export function lazy<Props extends object>(

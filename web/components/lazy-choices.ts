@@ -1,0 +1,3 @@
+import { lazy } from "./lazy.tsx";
+
+export const Choices = lazy("choices", () => import("./choices.tsx").then((module) => module.Choices));
