@@ -63,7 +63,7 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
 
   it("opens a trace with its call beside it, the focus in the tree, and goes to the dearest call", async () => {
     const page = await test.open(`/${PROJECT}/traces?sort=cost`);
-    await page.getByRole("link", { name: "contract_review" }).click();
+    await page.locator(".rows").getByRole("link", { name: "contract_review" }).click();
     await page.getByRole("region", { name: "Call contract_review" }).waitFor();
     await page.waitForFunction(() => document.activeElement?.classList.contains("tree"));
     await page.getByRole("button", { name: "Dearest call" }).click();

@@ -53,7 +53,7 @@ function countIn(values: PathStats["window"]): number {
 }
 
 /** The one number of a path: a mean, a rate, how many. */
-export function valueOf({ path }: PathStats, values: PathStats["window"]): number | null {
+export function valueOf({ path }: Pick<PathStats, "path">, values: PathStats["window"]): number | null {
   if (path.value_type === "numeric") return values["avg"] ?? null;
   if (path.value_type === "categorical") return values["count"] ?? null;
   return rateOf(values);
@@ -65,7 +65,7 @@ export function rateOf(values: PathStats["window"]): number | null {
   return yes + no === 0 ? null : yes / (yes + no);
 }
 
-export function WindowValue({ stats }: { readonly stats: PathStats }) {
+export function WindowValue({ stats }: { readonly stats: Pick<PathStats, "path" | "window"> }) {
   const value = valueOf(stats, stats.window);
   if (value === null) return <Unknown why="no feedback of the window has a value there" />;
   const figure = { numeric: plainNumber, boolean: formatPercent, categorical: formatCount }[

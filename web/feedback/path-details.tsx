@@ -11,6 +11,7 @@ import { LabelShares } from "./label-shares.tsx";
 import type { LoadedFeedback, PathStats } from "./load-feedback.ts";
 import { rateOf, valueOf } from "./path-card.tsx";
 import { searchOf } from "./paths.ts";
+import { ValuesBy } from "./values-by.tsx";
 
 interface PathDetailsProps {
   readonly stats: PathStats;
@@ -18,11 +19,13 @@ interface PathDetailsProps {
   readonly project: string;
   readonly zone: string;
   readonly window: TimeRange;
+  /** The split, as in the address. */
+  readonly by: string | undefined;
   readonly hrefTo: HrefTo;
 }
 
 /** A path in detail: percentiles, rates with their counts, labels as shares, and every bucket in a table. */
-export function PathDetails({ stats, loaded, project, zone, window, hrefTo }: PathDetailsProps) {
+export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }: PathDetailsProps) {
   const { path } = stats;
   const { buckets } = loaded;
   const [hovered, setHovered] = useState<number | undefined>(undefined);
@@ -47,6 +50,7 @@ export function PathDetails({ stats, loaded, project, zone, window, hrefTo }: Pa
       {path.value_type === "categorical" && (
         <LabelShares question={{ project, window, path }} tracesOf={tracesOf} />
       )}
+      <ValuesBy question={{ project, window, zone }} {...{ path, by, hrefTo }} />
       <div className="wide" tabIndex={0} role="region" aria-label="Buckets">
         <table>
           <thead>

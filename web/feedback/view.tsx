@@ -91,6 +91,7 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
             key={chosen.path.json_path}
             stats={chosen}
             {...{ loaded, project, zone, window, hrefTo }}
+            by={options["by"]}
           />
         </div>
       )}

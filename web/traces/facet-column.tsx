@@ -41,7 +41,7 @@ export function FacetColumn({ question, round, address, go }: FacetColumnProps) 
   const setPaths = (next: readonly string[]): void => go(change({ fields: next.join(" ") }));
   return (
     <div className={`facets ${load.isOld ? "old" : ""}`} aria-busy={load.busy}>
-      <LoadState load={load} />
+      {load.value === undefined && load.failure !== undefined && <LoadState load={load} />}
       {question.query.search === undefined && (
         <p className="dim">A query in JSON takes no more conditions: these are counts alone.</p>
       )}

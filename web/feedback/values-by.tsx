@@ -1,0 +1,87 @@
+import { postJson } from "../api/client.ts";
+import type { BodyOf } from "../api/routes.ts";
+import { useQuery } from "../api/use-query.ts";
+import { LoadState } from "../components/notice.tsx";
+import { FormattedValue } from "../components/figure.tsx";
+import { Segments } from "../components/segments.tsx";
+import { formatCount } from "../format/figure.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { printCondition } from "../state/search.ts";
+import type { HrefTo } from "../state/url-state.ts";
+import { statsQuestion, type FeedbackQuestion, type PathStats } from "./load-feedback.ts";
+import { WindowValue } from "./path-card.tsx";
+
+/** Fields of the calls that feedback is about, by group of the service: label, and field of a search. */
+const DIMENSIONS = {
+  llm: { label: "Model", field: "model" },
+  svc_user_id: { label: "User", field: "user" },
+  op_name: { label: "Operation", field: "op" },
+  "attributes.version": { label: "Version", field: "attributes.version" },
+} as const;
+type Dimension = keyof typeof DIMENSIONS;
+type StatsBody = BodyOf<"/feedback/stats">;
+
+interface ValuesByProps {
+  readonly question: FeedbackQuestion;
+  readonly path: PathStats["path"];
+  /** As in the address. */
+  readonly by: string | undefined;
+  readonly hrefTo: HrefTo;
+}
+
+const MAX_GROUPS = 20;
+
+/** The number of a path for each model, user, operation or version. */
+export function ValuesBy({ question, path, by = "llm", hrefTo }: ValuesByProps) {
+  const dimension: Dimension = Object.hasOwn(DIMENSIONS, by) ? (by as Dimension) : "llm";
+  const load = useQuery(
+    JSON.stringify(["values by", question, path, dimension]),
+    async (asking) => {
+      const group = (dimension.includes(".") ? { $getField: dimension } : dimension) as "llm";
+      const { body } = statsQuestion(question, [path]);
+      const grouped = { ...body, group_by: [group], limit: MAX_GROUPS } satisfies StatsBody;
+      return (await postJson({ path: "/feedback/stats", body: grouped }, asking)).body;
+    },
+    `values by ${question.project} ${path.json_path}`,
+  );
+  return (
+    <section aria-busy={load.busy} aria-label="Split">
+      <Segments
+        label="Split by"
+        all={Object.fromEntries(Object.entries(DIMENSIONS).map(([name, { label }]) => [name, label]))}
+        chosen={dimension}
+        onChoose={(next) => location.assign(hrefTo("feedback", { by: next }))}
+      />
+      <LoadState load={load} />
+      <table className={load.isOld ? "split-by old" : "split-by"}>
+        <tbody>
+          {load.value?.groups?.map(({ key, count, window_stats: values }) => {
+            const value = key[dimension] ?? null;
+            const name = value === null ? null : String(value);
+            const q = printCondition({
+              field: DIMENSIONS[dimension].field,
+              op: ":",
+              value: name,
+              isNot: false,
+            });
+            return (
+              <tr key={JSON.stringify(value)}>
+                <th scope="row">
+                  <a href={hrefTo("traces", { q })}>
+                    <bdi>{name === null ? "(none)" : oneLine(name, 80)}</bdi>
+                  </a>
+                </th>
+                <td className="number">
+                  <WindowValue stats={{ path, window: Object.values(values)[0] ?? {} }} />
+                </td>
+                <td className="number dim">
+                  <FormattedValue figure={formatCount(count)} />
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}
