@@ -12,11 +12,11 @@ import type { UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import { useMedia } from "../state/use-media.ts";
 import { callAt, childrenOf, countOf, hasFailed, idAt, positionOf } from "./tree/call-tree.ts";
-import { openedFor, type ExpandedState } from "./tree/expanded-state.ts";
+import type { ExpandedState } from "./tree/expanded-state.ts";
 import type { TreeUsage } from "./tree/tree-usage.ts";
-import { isGroup, keyAt } from "./tree/rows.ts";
+import { keyAt } from "./tree/rows.ts";
 import { NOT_FOUND } from "./tree/text-index.ts";
-import { costliestDescendant, nextOf } from "./tree/walk.ts";
+import { costliestDescendant } from "./tree/walk.ts";
 import { Details, type UsedByCall } from "./details.tsx";
 import { FindBox } from "./find-box.tsx";
 import { loadTrace, type LoadedTrace } from "./load/load-trace.ts";
@@ -24,8 +24,9 @@ import { traceQuestions } from "./load/trace-questions.ts";
 import { printFolding, readFolding, useTraceState, type TraceState } from "./trace-state.ts";
 import { Split } from "./split.tsx";
 import { TreeTable } from "./tree-table.tsx";
-import { useSelection } from "./use-selection.ts";
+
 import { useTreeKeys } from "./use-tree-keys.ts";
+import { useTreeMoves, type ChangeFolding } from "./use-tree-moves.ts";
 
 /** Tree and details fit side by side. */
 const BESIDE = "(width >= 1100px)";
@@ -99,7 +100,7 @@ interface ShellProps extends TraceViewProps {
   /** The usage of the calls is being loaded. */
   readonly isAdding: boolean;
   readonly folding: ExpandedState;
-  readonly changeFolding: (folding: ExpandedState, more?: UrlState["options"]) => void;
+  readonly changeFolding: ChangeFolding;
 }
 
 function Shell(props: ShellProps) {
@@ -108,32 +109,10 @@ function Shell(props: ShellProps) {
   const isBeside = useMedia(BESIDE) && options["panel"] !== "closed";
   const opened = options["call"] ?? (isBeside ? idAt(trace.tree, 0) : undefined);
   const find = useRef<HTMLInputElement>(null);
-  const { tree, rows } = state;
-  const { active, position, turn, choose } = useSelection(state, opened);
-  const open = (index: number): void => {
-    const key = keyAt(tree, rows, index);
-    if (key === undefined) return;
-    if (isGroup(rows.lines[index]!)) fold(key);
-    else go({ options: { ...options, call: key, panel: "" } }, opened === undefined ? undefined : "replace");
-  };
-  const close = (): void => go({ options: { ...options, call: "", tab: "", panel: "closed" } });
-  const fold = (key: string): void => {
-    const changed = new Set(folding.changed);
-    if (!changed.delete(key)) changed.add(key);
-    changeFolding({ ...folding, changed });
-  };
-  const reveal = (position: number): void => {
-    const call = idAt(tree, position);
-    const changed = openedFor(tree, position, folding);
-    changeFolding({ ...folding, changed }, opened === undefined ? {} : { call });
-    choose(call);
-  };
-  const revealNext = (isWanted: (position: number) => boolean): void => {
-    const next = nextOf(tree, position, isWanted);
-    if (next !== NOT_FOUND) reveal(next);
-  };
+  const { tree, rows, treeUsage } = state;
+  const moves = useTreeMoves({ options, opened, go, state, folding, changeFolding });
+  const { active, position, choose, close, fold, reveal, revealNext } = moves;
   const nextFailed = (): void => revealNext((next) => hasFailed(tree, next));
-  const { treeUsage } = state;
   const onKey = useTreeKeys({ state, active, choose, fold, reveal, nextFailed, close, find });
   const openedPosition = opened === undefined ? NOT_FOUND : positionOf(tree, opened);
   return (
@@ -176,9 +155,9 @@ function Shell(props: ShellProps) {
           isAdding={isAdding}
           active={active}
           opened={opened}
-          chosen={`${turn} ${opened}`}
+          chosen={`${moves.turn} ${opened}`}
           onActive={(index) => choose(keyAt(tree, rows, index))}
-          onOpen={open}
+          onOpen={moves.open}
           onFold={fold}
           onKey={onKey}
         />
