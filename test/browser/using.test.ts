@@ -377,6 +377,18 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await colleague.context().close();
   });
 
+  it("changes how long a project keeps its data, after a question", async () => {
+    const page = await test.open("/acme/kept/settings");
+    await page.getByText("Calls and feedback are kept for ever.").waitFor();
+    await page.getByLabel("Days").fill("30");
+    await page.getByRole("button", { name: "Change", exact: true }).click();
+    await page.getByRole("button", { name: "Delete what is older" }).click();
+    await page.getByText("Calls and feedback are kept for 30 days.").waitFor();
+    await page.reload();
+    await page.getByText("Calls and feedback are kept for 30 days.").waitFor();
+    await page.context().close();
+  });
+
   it("/docs loads nothing from other hosts", async () => {
     const page = await test.open("/", { key: null });
     const asked: string[] = [];

@@ -12,8 +12,18 @@ interface IncreasesProps {
   readonly hrefTo: HrefTo;
 }
 
-const FIELDS = { llm: "model", svc_user_id: "user", op_name: "op" } as const;
-const NEXT = { llm: "op_name", svc_user_id: "llm", op_name: "llm" } as const;
+const FIELDS = {
+  llm: "model",
+  svc_user_id: "user",
+  op_name: "op",
+  "attributes.version": "attributes.version",
+} as const;
+const NEXT = {
+  llm: "op_name",
+  svc_user_id: "llm",
+  op_name: "llm",
+  "attributes.version": "llm",
+} as const;
 
 /** The largest increases of cost, and where each comes from. */
 export function Increases({ overview: { increases }, hasBefore, hrefTo }: IncreasesProps) {

@@ -10,7 +10,12 @@ export interface OverviewQuestion {
 }
 
 /** By what increases are looked for. */
-export const CHANGED_BY = { llm: "model", svc_user_id: "user", op_name: "operation" } as const;
+export const CHANGED_BY = {
+  llm: "model",
+  svc_user_id: "user",
+  op_name: "operation",
+  "attributes.version": "version",
+} as const;
 export type ChangedBy = keyof typeof CHANGED_BY;
 
 /** A group whose cost grew. */
@@ -84,7 +89,8 @@ async function increasesOf(
 ): Promise<readonly Increase[]> {
   const found = await Promise.all(
     (Object.keys(CHANGED_BY) as ChangedBy[]).map(async (by) => {
-      const grouped = { granularity: ONE_BUCKET, group_by: [by], limit: 1000 };
+      const field = (by.includes(".") ? { $getField: by } : by) as Exclude<ChangedBy, "attributes.version">;
+      const grouped = { granularity: ONE_BUCKET, group_by: [field], limit: 1000 };
       const [now, then] = await Promise.all([stats(window, grouped), stats(before, grouped)]);
       const earlier = new Map(then.groups.map(({ key, total }) => [key[by], total]));
       return now.groups.flatMap(({ key, total }): Increase[] => {

@@ -114,7 +114,7 @@ function UnpricedTable({ unpriced, onSet }: UnpricedTableProps) {
               {service_tier !== null && <span className="dim"> at tier {oneLine(service_tier, 40)}</span>}
             </th>
             <td className="number">{counted(total_tokens, "token")}</td>
-            <td className="number">{counted(requests, "request")}</td>
+            <td className="number roomy">{counted(requests, "request")}</td>
             <td>
               {onSet !== undefined && (
                 <button className="main" onClick={() => onSet(llm, service_tier)}>

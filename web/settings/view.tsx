@@ -4,6 +4,7 @@ import type { UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import { Keys } from "./keys.tsx";
 import { Prices } from "./prices.tsx";
+import { Retention } from "./retention.tsx";
 import "../style/overview.css";
 
 interface SettingsViewProps {
@@ -23,7 +24,10 @@ export function SettingsView({ me, address, project, zone, go }: SettingsViewPro
       <h1>Settings</h1>
       {may("read") && <Prices {...{ project, zone, address, go }} maySet={may("prices")} />}
       {me.scopes.includes("admin") ? (
-        <Keys {...{ project, zone }} />
+        <>
+          <Keys {...{ project, zone }} />
+          <Retention {...{ project }} />
+        </>
       ) : (
         <Notice kind="quiet" title="Keys are managed by a key with the scope admin.">
           Yours, “{me.name}”, may {me.scopes.join(", ")}.

@@ -97,7 +97,7 @@ export interface Group {
   readonly key: string;
   readonly name: string;
   readonly nodes: readonly TreeNode[];
-  /** Number of failed nodes, without descendants. */
+  /** Number of failed calls, descendants included. */
   readonly failed: number;
   readonly running: boolean;
   readonly fromMs: number;
@@ -157,8 +157,8 @@ function groupsIn(siblings: readonly TreeNode[], parent: string): readonly Entry
 
 function groupOf(key: string, nodes: readonly TreeNode[]): Group {
   let [failed, running, fromMs, toMs] = [0, false, Infinity, -Infinity];
-  for (const { call } of nodes) {
-    if (call.exception !== null) failed++;
+  for (const { call, errors } of nodes) {
+    failed += errors;
     if (call.endMs === null) running = true;
     fromMs = Math.min(fromMs, call.startMs);
     toMs = Math.max(toMs, call.endMs ?? call.startMs, call.startMs);

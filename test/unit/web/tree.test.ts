@@ -194,6 +194,16 @@ describe("the rows", () => {
 });
 
 describe("navigation", () => {
+  it("counts the failures below folded siblings", () => {
+    const calls = [0, 1, 2, 3].flatMap((at) => [
+      call(`step-${at}`, "root", { name: "step" }),
+      call(`tool-${at}`, `step-${at}`, { exception: at % 2 === 0 ? "Error" : null }),
+    ]);
+    const tree = shown([call("root", null), ...calls], { changed: new Set(), groupsOpen: false });
+    const row = rowAt(tree.tree, tree.rows, tree.opened, 1);
+    expect(row).toMatchObject({ kind: "group", group: { name: "step", failed: 2 } });
+  });
+
   it("goes to the next failed call, from the last one to the first", () => {
     fc.assert(
       fc.property(forests, (calls) => {
