@@ -58,7 +58,7 @@ function readRows(): { seen: Row[]; heightPx: number; atEnd: boolean } {
       const ownTitle = titled[0]?.getAttribute("title") ?? "";
       return [
         [`own-${name}`, { text: own.innerText, title: ownTitle }],
-        [name, { text: text.split(" of ").at(-1)!, title }],
+        [name, { text: text.split(/of\s+/u).at(-1)!, title }],
       ];
     });
     const which =
