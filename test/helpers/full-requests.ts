@@ -20,6 +20,16 @@ const filter = {
 const sdkFilter = { ...filter, wb_user_ids: ["u"], wb_run_ids: ["r"] };
 const listFilter = { ...sdkFilter, traces_without_root: false };
 
+const limits = () => ({ gt: 0, gte: 0, lt: 1000, lte: 1000 });
+const totals = {
+  total_cost: limits(),
+  wasted_cost: limits(),
+  total_tokens: limits(),
+  calls: limits(),
+  failed: limits(),
+  latency_ms: limits(),
+};
+
 export const fullStart = {
   project_id,
   id: "c#",
@@ -147,7 +157,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
     filter,
     query: byId,
     any_call: structuredClone({ filter, query: byId }),
-    totals: { total_cost: { gt: 0 }, latency_ms: { gte: 0, lt: 1000 } },
+    totals: structuredClone(totals),
     order_by: "total_cost",
     direction: "asc",
     limit: 10,
@@ -160,7 +170,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
     filter,
     query: byId,
     any_call: structuredClone({ filter, query: byId }),
-    totals: { total_cost: { gt: 0 }, latency_ms: { gte: 0, lt: 1000 } },
+    totals: structuredClone(totals),
     fields: ["status", { $getField: "attributes.version" }],
     limit: 10,
   },
