@@ -18,9 +18,9 @@ export const schemas = routeSchemas({
   tracesQuery: {
     summary: "List the traces of a window with their usage and cost",
     description:
-      "The traces whose root started in the window (without a root: whose first call did), sorted over the whole window. `filter` " +
-      "and `query` are of the root, `any_call` of at least one call, `totals` of the figures of all calls. Figures are of all calls of a trace, each completion once: " +
-      "those of its roots in `POST /trace/usage` plus `other_cost`.",
+      "The traces whose root started in the window (without a root: whose first call did), sorted over the whole window. " +
+      "`filter` and `query` are conditions on the root, `any_call` on at least one call, `totals` on the figures of the whole " +
+      "trace. Figures count all calls of a trace, each completion once: those of its roots in `POST /trace/usage` plus `other_cost`.",
     success: "A page of traces, and the total of all that are selected",
     example: {
       request: {

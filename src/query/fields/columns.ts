@@ -30,10 +30,13 @@ export interface Column {
 /** A call that has started and is not deleted. */
 export const IS_VISIBLE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;
 
-/** Of a merged row. A call whose messages state no parent has none. */
+/** Condition on a call. A call that states no parent is a root. */
 export const IS_ROOT = sql`ifNull(parent_id, '') = ''`;
-/** Of a row as written: it may be of a root. Ends and updates of other calls do not state the parent. */
-export const MAY_BE_OF_ROOT = sql`(parent_id = '' OR (parent_id IS NULL AND started_at IS NOT NULL))`;
+/**
+ * Condition on a stored message of a call, true for every root's message that has its start. Ends and updates state no
+ * parent either, so a message without a start says nothing.
+ */
+export const MAY_BE_ROOT = sql`(parent_id = '' OR (parent_id IS NULL AND started_at IS NOT NULL))`;
 
 /** Whether a call has ended, 1 or 0. */
 export const HAS_ENDED = sql`ifNull(ended_at < ${trusted(`toDateTime64('${CLEARED_INSTANT}', 6, 'UTC')`)}, 0)`;

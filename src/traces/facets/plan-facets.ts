@@ -1,5 +1,5 @@
 import { ofProject } from "../../query/hour-buckets.ts";
-import { compileGroupKey, IS_ROOT, IS_VISIBLE, MAY_BE_OF_ROOT } from "../../query/index.ts";
+import { compileGroupKey, IS_ROOT, IS_VISIBLE, MAY_BE_ROOT } from "../../query/index.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import type { Issue } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
@@ -77,7 +77,7 @@ function ofRoot(label: string, text: Sql): Omit<Facet, "ofRecords"> {
       place,
     ) => sql`(SELECT trace_id, [argMin(${text}, (started_at, id))] AS values FROM calls FINAL
       PREWHERE ${ofProject(project)} AND ${place} AND (hour, trace_id, id) IN
-        (SELECT hour, trace_id, id FROM calls WHERE ${ofProject(project)} AND ${place} AND ${MAY_BE_OF_ROOT})
+        (SELECT hour, trace_id, id FROM calls WHERE ${ofProject(project)} AND ${place} AND ${MAY_BE_ROOT})
       WHERE ${IS_VISIBLE} AND ${IS_ROOT} GROUP BY trace_id)`,
   };
 }

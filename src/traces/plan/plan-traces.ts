@@ -8,7 +8,7 @@ import {
   IS_ROOT,
   IS_VISIBLE,
   keyRangeOf,
-  MAY_BE_OF_ROOT,
+  MAY_BE_ROOT,
   tracesOfRange,
   whereSelected,
   type CallsFilter,
@@ -126,7 +126,7 @@ function rootCondition(project: Project, one: Compiled): TraceCondition {
         query?.payload === undefined
           ? place
           : sql`${place} AND (hour, trace_id, id) IN (SELECT hour, trace_id, id FROM calls
-              WHERE ${ofProject(project)} AND ${place} AND ${MAY_BE_OF_ROOT})`;
+              WHERE ${ofProject(project)} AND ${place} AND ${MAY_BE_ROOT})`;
       return sql`(SELECT trace_id FROM calls FINAL PREWHERE ${ofProject(project)} AND ${among}
         WHERE ${IS_VISIBLE} AND ${IS_ROOT} GROUP BY trace_id
         HAVING argMin(toUInt8(ifNull(${condition}, 0)), (started_at, id)) = 1)`;

@@ -4,7 +4,13 @@ import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import { knownMembers } from "../known-names.ts";
 import { valueColumns, valueOf, type TraceValue, type TraceWithFigures } from "../trace-values.ts";
 
-const OPERATORS = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
+/** Each comparison in SQL and in memory. */
+const OPERATORS = {
+  gt: { sign: ">", holds: (value: bigint, limit: bigint) => value > limit },
+  gte: { sign: ">=", holds: (value: bigint, limit: bigint) => value >= limit },
+  lt: { sign: "<", holds: (value: bigint, limit: bigint) => value < limit },
+  lte: { sign: "<=", holds: (value: bigint, limit: bigint) => value <= limit },
+} as const;
 type Operator = keyof typeof OPERATORS;
 
 /** Limits of a total, all of which hold. */
@@ -66,9 +72,7 @@ function amountOf(usd: number): bigint {
 export function meetsTotals(trace: TraceWithFigures, conditions: readonly TotalCondition[]): boolean {
   return conditions.every(({ value: name, operator, limit }) => {
     const value = valueOf(trace, name);
-    if (value === undefined) return false;
-    if (value === limit) return operator === "gte" || operator === "lte";
-    return value > limit === operator.startsWith("g");
+    return value !== undefined && OPERATORS[operator].holds(value, limit);
   });
 }
 
@@ -76,7 +80,7 @@ export function meetsTotals(trace: TraceWithFigures, conditions: readonly TotalC
 export function totalsInRecords(conditions: readonly TotalCondition[], costUnit: number): readonly Sql[] {
   return conditions.map(({ value: name, operator, limit }) => {
     const { isUnknown, value } = valueColumns(name, costUnit);
-    const compared = trusted(OPERATORS[operator]);
+    const compared = trusted(OPERATORS[operator].sign);
     return sql`(NOT (${isUnknown}) AND toInt128(${value}) ${compared} toInt128(${param("String", String(limit))}))`;
   });
 }
