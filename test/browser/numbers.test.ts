@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
-import { allRows, cellOf, expectFigure, numberOf, readTables, untilIdle } from "./reading.ts";
+import { allRows, cellOf, downloadCsv, expectFigure, numberOf, readTables, untilIdle } from "./reading.ts";
 
 const PROJECT = "acme/numbers";
 const COMPLETION = "chatcmpl-AbC0dEf1GhI2jKl3MnO4pQr5StU6V";
@@ -182,17 +181,8 @@ describe.skipIf(chromiumPath === undefined)("numbers of the web UI in Chromium",
     await row("many-0").waitFor();
     expect(await row("many-0").evaluate((element) => element.classList.contains("active"))).toBe(true);
     expect(await page.locator(".rows.traces:focus").evaluate((rows) => rows.scrollTop)).toBe(topPx);
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: "CSV" }).click(),
-    ]);
-    const [head, ...lines] = readFileSync(await download.path(), "utf8")
-      .trim()
-      .split("\n");
-    const column = head!.split(",").indexOf("total_tokens");
-    expect(lines.map((line) => Number(line.split(",")[column]))).toEqual(
-      batch.map((_, at) => 1010 + at).toReversed(),
-    );
+    const column = await downloadCsv(page);
+    expect(column("total_tokens").map(Number)).toEqual(batch.map((_, at) => 1010 + at).toReversed());
     await page.context().close();
   });
 });

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -6,7 +5,7 @@ import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { forest } from "../models/forests.ts";
 import { messagesOf, WINDOW } from "../models/usage-history.ts";
-import { allRows, cellOf, numberOf, readTables, show, untilIdle, type Cell } from "./reading.ts";
+import { allRows, cellOf, downloadCsv, numberOf, readTables, show, untilIdle, type Cell } from "./reading.ts";
 
 const PROJECTS = 3;
 const OPTIONS = `window=${WINDOW.start}..${WINDOW.end}&zone=UTC`;
@@ -78,14 +77,7 @@ describe.skipIf(chromiumPath === undefined)("one total in every view of the web 
         row["cost"],
         traces.find(({ trace_id: id }) => row.id.title.includes(`/trace/${id}`))!,
       );
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: "CSV" }).click(),
-    ]);
-    const [head, ...lines] = readFileSync(await download.path(), "utf8")
-      .trim()
-      .split("\n");
-    const column = (name: string) => lines.map((line) => line.split(",")[head!.split(",").indexOf(name)]!);
+    const column = await downloadCsv(page);
     expect(column("total_cost").reduce((sum, usd) => sum + Number(usd), 0)).toBeCloseTo(
       total.total_cost!,
       12,

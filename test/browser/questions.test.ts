@@ -8,6 +8,9 @@ const ZONE = "Europe/Berlin";
 const DAYS = 40;
 const UNPRICED = "house-7b";
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** A Wednesday in the middle of a month; summer time began 17 days before. */
+const NOW = Date.parse("2026-04-15T13:00:00Z");
 
 let test: TestPage;
 
@@ -23,8 +26,8 @@ interface Asked {
 }
 
 /** A conversation of each of the last days: an agent, and two models below it. The newest version came a week ago. */
-function conversationOf(day: number, now: number): readonly Asked[] {
-  const startedMs = now - day * 24 * 60 * MINUTE_MS - 10 * MINUTE_MS;
+function conversationOf(day: number): readonly Asked[] {
+  const startedMs = NOW - day * DAY_MS - 10 * MINUTE_MS;
   const shared = {
     trace_id: `day-${day}`,
     wb_user_id: day % 3 === 0 ? "ben" : "ana",
@@ -69,7 +72,7 @@ function dayOf(at: string | number): string {
 /** The Monday of a day's week. */
 function weekOf(day: string): string {
   const at = new Date(`${day}T00:00:00Z`);
-  return new Date(at.getTime() - ((at.getUTCDay() + 6) % 7) * 86_400_000).toISOString().slice(0, 10);
+  return new Date(at.getTime() - ((at.getUTCDay() + 6) % 7) * DAY_MS).toISOString().slice(0, 10);
 }
 
 function costOf(some: readonly Asked[]): number {
@@ -116,9 +119,9 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
   let visitor: Visitor;
   let page: Page;
   beforeAll(async () => {
-    test = await startPage();
-    const now = Date.now();
-    calls = Array.from({ length: DAYS }, (_, day) => conversationOf(day, now)).flat();
+    let nowMs = NOW - MINUTE_MS;
+    test = await startPage({ deps: { clock: { now: () => nowMs } } });
+    calls = Array.from({ length: DAYS }, (_, day) => conversationOf(day)).flat();
     const stored = await test.post(`/v2/${PROJECT}/calls/complete`, { batch: calls });
     expect(stored.json()).toEqual({ rejected: [] });
     for (const { id, llm } of calls.filter((one) => one.llm !== undefined)) {
@@ -130,6 +133,7 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
       };
       expect((await test.post("/feedback/create", rated)).status).toBe(200);
     }
+    nowMs = NOW;
     const own = await test.post("/trace/usage", { project_id: PROJECT, own_only: true, include_costs: true });
     const usage = own.json().call_usage as Record<string, Record<string, Record<string, number | null>>>;
     costs = new Map(
@@ -142,7 +146,7 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
         ),
       ]),
     );
-    page = await test.open(`/${PROJECT}`);
+    page = await test.open(`/${PROJECT}`, { now: NOW });
   });
   afterAll(() => test.close());
 
@@ -157,7 +161,7 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
   ask("yesterday by model", async (visitor) => {
     await visitor.view("Usage");
     await visitor.range("Yesterday");
-    const yesterday = dayOf(Date.parse(`${dayOf(Date.now())}T12:00:00Z`) - 86_400_000);
+    const yesterday = dayOf(Date.parse(`${dayOf(NOW)}T12:00:00Z`) - DAY_MS);
     const of = calls.filter(({ started_at: at }) => dayOf(at) === yesterday);
     const column = await costColumn(page);
     const rows = new Map((await visitor.rows()).map(({ name, cells }) => [name, cells[column]]));
@@ -172,7 +176,7 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
     await visitor.view("Usage");
     await visitor.range("This month");
     await visitor.button("User");
-    const month = dayOf(Date.now()).slice(0, 7);
+    const month = dayOf(NOW).slice(0, 7);
     const of = calls.filter(({ started_at: at }) => dayOf(at).startsWith(month));
     const byUser = [...Map.groupBy(of, (call) => call.wb_user_id)].map(
       ([user, some]) => [user, costOf(some)] as const,
@@ -202,7 +206,7 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
     await visitor.click(
       page.getByRole("region", { name: "Any call" }).getByRole("link", { name: /^failed/ }),
     );
-    const weekAgo = Date.now() - 7 * 86_400_000;
+    const weekAgo = NOW - 7 * DAY_MS;
     const failed = calls.filter(
       ({ exception, started_at: at }) => exception !== null && Date.parse(at) >= weekAgo,
     );
@@ -215,11 +219,11 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
   ask("this week against the last", async (visitor) => {
     await visitor.view("Usage");
     await visitor.range("This week");
-    const week = weekOf(dayOf(Date.now()));
+    const week = weekOf(dayOf(NOW));
     const of = calls.filter(({ started_at: at }) => weekOf(dayOf(at)) === week);
     expectFigure(await cellOf(visitor.headline()), costOf(of));
     const before = calls.filter(({ started_at: at }) => {
-      const passed = Date.now() - 7 * 86_400_000;
+      const passed = NOW - 7 * DAY_MS;
       return weekOf(dayOf(at)) === weekOf(dayOf(passed)) && Date.parse(at) < passed;
     });
     const text = await page
@@ -235,7 +239,7 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
     await visitor.button("Version");
     const column = await costColumn(page);
     const rows = await visitor.rows();
-    const since = Date.now() - 30 * 86_400_000;
+    const since = NOW - 30 * DAY_MS;
     for (const version of ["1.4", "1.5"]) {
       const of = calls.filter(
         ({ attributes, started_at: at }) => attributes.version === version && Date.parse(at) >= since,
@@ -300,7 +304,7 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
     await page.getByText("Every model of the last 30 days has a price.").waitFor();
     const answer = await test.post("/usage/stats", {
       project_id: PROJECT,
-      start: new Date(Date.now() - 30 * 86_400_000).toISOString(),
+      start: new Date(NOW - 30 * DAY_MS).toISOString(),
       include_costs: true,
     });
     expect(answer.json().total.partial).toBe(false);

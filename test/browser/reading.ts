@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 
@@ -105,6 +106,19 @@ export function readTables(): { name: string; cells: Cell[] }[][] {
       })),
     })),
   );
+}
+
+/** Downloads the CSV of a view; reads a column of it. */
+export async function downloadCsv(page: Page): Promise<(column: string) => readonly string[]> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "CSV" }).click(),
+  ]);
+  const [head, ...lines] = readFileSync(await download.path(), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => line.split(","));
+  return (column) => lines.map((cells) => cells[head!.indexOf(column)]!);
 }
 
 /** Presses Refresh; but a page that has just learnt that its key was revoked has the button no more. */

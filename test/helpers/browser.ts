@@ -24,6 +24,8 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly key?: string | null;
   /** True: messages on the console are not errors. */
   readonly noisy?: boolean;
+  /** The instant at which the clock of the browser stands still, in ms; without: the clock runs. */
+  readonly now?: number;
 }
 
 /** The page is built once in a process. */
@@ -43,7 +45,7 @@ export async function startPage(options: StartOptions = {}): Promise<TestPage> {
     ...test,
     url,
     browser,
-    async open(place, { key = ROOT_KEY, noisy = false, ...context } = {}) {
+    async open(place, { key = ROOT_KEY, noisy = false, now, ...context } = {}) {
       const opened = await browser.newContext({
         viewport: { width: 1280, height: 760 },
         timezoneId: "Europe/Berlin",
@@ -51,6 +53,7 @@ export async function startPage(options: StartOptions = {}): Promise<TestPage> {
         ...context,
       });
       opened.setDefaultTimeout(PATIENCE_MS);
+      if (now !== undefined) await opened.clock.setFixedTime(now);
       const page = await opened.newPage();
       page.on("pageerror", (error) => messages.push(error.message));
       if (!noisy) page.on("console", (message) => messages.push(`${message.type()}: ${message.text()}`));
