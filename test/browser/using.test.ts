@@ -365,24 +365,35 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await page.context().close();
   });
 
-  it("creates a key for a colleague, who signs in with it", async () => {
-    const page = await test.open(`/${PROJECT}/settings`);
+  it("creates one key, however often one clicks, and a link that signs a colleague in", async () => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const page = await test.open(`/${PROJECT}/settings`, { permissions });
     await page.locator('button:text-is("New key")').click();
     await page.getByLabel("Name").fill("ana");
-    await page.locator('dialog button:text-is("Create")').click();
-    const key = await page.locator("dialog pre").innerText();
+    await page.locator('dialog button:text-is("Create")').dblclick();
+    await page.getByRole("button", { name: "Copy a link that signs in" }).click();
+    await page.getByText("copied").waitFor();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    await page.keyboard.press("Escape");
+    await untilIdle(page);
+    await page.reload();
+    await page.getByRole("rowheader", { name: /^ana/ }).waitFor();
+    expect(await page.getByRole("rowheader", { name: /^ana/ }).count()).toBe(1);
     await page.context().close();
-    const colleague = await test.open(`/${PROJECT}/overview`, { key });
+    const colleague = await test.open("/", { key: null });
+    await colleague.goto("about:blank");
+    await colleague.goto(link);
     await colleague.getByRole("button", { name: "Signed in as ana" }).waitFor();
+    expect(colleague.url()).toContain(`#/${PROJECT}/overview`);
     await colleague.context().close();
   });
 
-  it("changes how long a project keeps its data, after a question", async () => {
+  it("changes how long a project keeps its data", async () => {
     const page = await test.open("/acme/kept/settings");
     await page.getByText("Calls and feedback are kept for ever.").waitFor();
+    await page.getByRole("button", { name: "Change retention" }).click();
     await page.getByLabel("Days").fill("30");
-    await page.getByRole("button", { name: "Change", exact: true }).click();
-    await page.getByRole("button", { name: "Delete what is older" }).click();
+    await page.getByRole("button", { name: "Keep so long" }).click();
     await page.getByText("Calls and feedback are kept for 30 days.").waitFor();
     await page.reload();
     await page.getByText("Calls and feedback are kept for 30 days.").waitFor();
