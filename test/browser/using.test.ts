@@ -331,8 +331,8 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
 
   it("rejects an invalid key on input, and asks before a link replaces one", async () => {
     const page = await test.open("/", { key: null });
-    await page.getByLabel("API key").fill("st_é");
-    await page.getByText("“é” cannot be part of a key").waitFor();
+    await page.getByLabel("API key").fill("st_ж");
+    await page.getByText("“ж” cannot be part of a key").waitFor();
     expect(await page.getByRole("button", { name: "Sign in" }).isDisabled()).toBe(true);
     await page.getByLabel("API key").fill(ROOT_KEY);
     await page.keyboard.press("Enter");
@@ -350,6 +350,25 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await follow();
     await page.getByRole("button", { name: "Use the key of the link" }).click();
     await page.getByRole("button", { name: "Signed in as of a link" }).waitFor();
+    await page.context().close();
+  });
+
+  it("says that the key of a link cannot be one, with and without another key", async () => {
+    const wrong = `key=${encodeURIComponent("st_a b")}&to=${encodeURIComponent(`/${PROJECT}/usage`)}`;
+    const page = await test.open("/", { key: null });
+    const follow = () => page.evaluate((hash) => (location.hash = hash), wrong);
+    await page.getByLabel("API key").waitFor();
+    await follow();
+    await page.getByText("The key of the link cannot be one. A space cannot be part of a key.").waitFor();
+    expect(page.url()).not.toContain("key=");
+    await page.getByLabel("API key").fill(ROOT_KEY);
+    await page.keyboard.press("Enter");
+    await page.locator(".answer .sum").waitFor();
+    await follow();
+    await page.getByRole("heading", { name: "The key of the link cannot be one" }).waitFor();
+    await page.getByText("A space cannot be part of a key.").waitFor();
+    await page.getByRole("button", { name: "Keep mine" }).click();
+    expect((await storedIn(page)).session).toEqual([ROOT_KEY]);
     await page.context().close();
   });
 

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { isKeptOnDevice, keepOnDevice } from "../api/key.ts";
+import { isKeptOnDevice, storeKey, storedKey } from "../api/key.ts";
 import type { Whoami } from "../api/routes.ts";
 import { Menu } from "../components/menu.tsx";
 import { printAddress, type UrlState, type View } from "../state/url-state.ts";
@@ -87,7 +87,7 @@ function Person({ me, signOut }: Pick<RailProps, "me" | "signOut">) {
           type="checkbox"
           checked={onDevice}
           onChange={(event) => {
-            keepOnDevice(event.currentTarget.checked);
+            storeKey(storedKey() ?? "", event.currentTarget.checked);
             setOnDevice(event.currentTarget.checked);
           }}
         />
