@@ -78,7 +78,7 @@ export function App({ handed }: AppProps) {
   }
   return (
     <>
-      <Project key={key} me={me.value} signOut={signOut} />
+      <Project key={key} me={me.value} refetch={me.refetch} signOut={signOut} />
       {offered !== undefined && (
         <OtherKey
           offered={offered}
