@@ -10,7 +10,7 @@ import { LoadState } from "./components/notice.tsx";
 import { Project } from "./shell/project.tsx";
 
 interface AppProps {
-  /** Key of the opening link while another key is stored. */
+  /** Key of the opening link that would replace the stored one, or cannot be a key. */
   readonly handed: string | undefined;
 }
 
@@ -57,16 +57,17 @@ export function App({ handed }: AppProps) {
     forgetAnswers();
     setKey(undefined);
   };
-  const use = (text: string, onDevice: boolean): void => {
+  const use = (text: string, onDevice?: boolean): void => {
+    setOffered(undefined);
     if (text !== key) forgetAnswers();
-    storeKey(text, { onDevice });
+    storeKey(text, onDevice);
     if (text === key) me.refetch();
     else setKey(text);
   };
   const { failure } = me;
   const refused = failure?.kind === "refused" && failure.status === 401;
   if (isAsking) return <main className="gate" aria-busy />;
-  if (key === undefined || refused) return <SignIn onKey={use} refused={refused} />;
+  if (key === undefined || refused) return <SignIn key={offered} onKey={use} {...{ refused, offered }} />;
   if (me.value === undefined) {
     return (
       <main className="gate" aria-busy={me.busy}>
@@ -77,15 +78,12 @@ export function App({ handed }: AppProps) {
   }
   return (
     <>
-      <Project key={key} me={me.value} signOut={signOut} />
+      <Project key={key} me={me.value} refetch={me.refetch} signOut={signOut} />
       {offered !== undefined && (
         <OtherKey
           offered={offered}
           me={me.value}
-          onAnswer={(isWanted) => {
-            setOffered(undefined);
-            if (isWanted) use(offered, false);
-          }}
+          onAnswer={(isWanted) => (isWanted ? use(offered) : setOffered(undefined))}
         />
       )}
     </>

@@ -331,8 +331,8 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
 
   it("rejects an invalid key on input, and asks before a link replaces one", async () => {
     const page = await test.open("/", { key: null });
-    await page.getByLabel("API key").fill("st_é");
-    await page.getByText("“é” cannot be part of a key").waitFor();
+    await page.getByLabel("API key").fill("st_ж");
+    await page.getByText("“ж” cannot be part of a key").waitFor();
     expect(await page.getByRole("button", { name: "Sign in" }).isDisabled()).toBe(true);
     await page.getByLabel("API key").fill(ROOT_KEY);
     await page.keyboard.press("Enter");
@@ -353,6 +353,25 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await page.context().close();
   });
 
+  it("says that the key of a link cannot be one, with and without another key", async () => {
+    const wrong = `key=${encodeURIComponent("st_a b")}&to=${encodeURIComponent(`/${PROJECT}/usage`)}`;
+    const page = await test.open("/", { key: null });
+    const follow = () => page.evaluate((hash) => (location.hash = hash), wrong);
+    await page.getByLabel("API key").waitFor();
+    await follow();
+    await page.getByText("The key of the link cannot be one. A space cannot be part of a key.").waitFor();
+    expect(page.url()).not.toContain("key=");
+    await page.getByLabel("API key").fill(ROOT_KEY);
+    await page.keyboard.press("Enter");
+    await page.locator(".answer .sum").waitFor();
+    await follow();
+    await page.getByRole("heading", { name: "The key of the link cannot be one" }).waitFor();
+    await page.getByText("A space cannot be part of a key.").waitFor();
+    await page.getByRole("button", { name: "Keep mine" }).click();
+    expect((await storedIn(page)).session).toEqual([ROOT_KEY]);
+    await page.context().close();
+  });
+
   it("shows what a price adds, and sums include it once it is set", async () => {
     const page = await test.open(`/${PROJECT}/settings?model=acme-contracts-7b`);
     await page.getByLabel("Input", { exact: true }).fill("2");
@@ -365,24 +384,35 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await page.context().close();
   });
 
-  it("creates a key for a colleague, who signs in with it", async () => {
-    const page = await test.open(`/${PROJECT}/settings`);
+  it("creates one key, however often one clicks, and a link that signs a colleague in", async () => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const page = await test.open(`/${PROJECT}/settings`, { permissions });
     await page.locator('button:text-is("New key")').click();
     await page.getByLabel("Name").fill("ana");
-    await page.locator('dialog button:text-is("Create")').click();
-    const key = await page.locator("dialog pre").innerText();
+    await page.locator('dialog button:text-is("Create")').dblclick();
+    await page.getByRole("button", { name: "Copy a link that signs in" }).click();
+    await page.getByText("copied").waitFor();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    await page.keyboard.press("Escape");
+    await untilIdle(page);
+    await page.reload();
+    await page.getByRole("rowheader", { name: /^ana/ }).waitFor();
+    expect(await page.getByRole("rowheader", { name: /^ana/ }).count()).toBe(1);
     await page.context().close();
-    const colleague = await test.open(`/${PROJECT}/overview`, { key });
+    const colleague = await test.open("/", { key: null });
+    await colleague.goto("about:blank");
+    await colleague.goto(link);
     await colleague.getByRole("button", { name: "Signed in as ana" }).waitFor();
+    expect(colleague.url()).toContain(`#/${PROJECT}/overview`);
     await colleague.context().close();
   });
 
-  it("changes how long a project keeps its data, after a question", async () => {
+  it("changes how long a project keeps its data", async () => {
     const page = await test.open("/acme/kept/settings");
     await page.getByText("Calls and feedback are kept for ever.").waitFor();
+    await page.getByRole("button", { name: "Change retention" }).click();
     await page.getByLabel("Days").fill("30");
-    await page.getByRole("button", { name: "Change", exact: true }).click();
-    await page.getByRole("button", { name: "Delete what is older" }).click();
+    await page.getByRole("button", { name: "Keep so long" }).click();
     await page.getByText("Calls and feedback are kept for 30 days.").waitFor();
     await page.reload();
     await page.getByText("Calls and feedback are kept for 30 days.").waitFor();

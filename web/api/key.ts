@@ -1,3 +1,4 @@
+import { visible } from "../format/plain-text.ts";
 import { handedKey } from "../state/url-state.ts";
 
 /** Storage name for this UI: another one on the same origin, below another path, has keys of its own. Workers have no document, and no key. */
@@ -46,22 +47,15 @@ export function keyOfOtherTabs(): Promise<string | undefined> {
   });
 }
 
-export function storeKey(key: string, { onDevice = false }: { readonly onDevice?: boolean } = {}): void {
+/** Keeps a key for the session. `onDevice`: beyond it, or not; undefined leaves what is kept on the device. */
+export function storeKey(key: string, onDevice?: boolean): void {
   sessionStorage.setItem(NAME, key);
-  if (onDevice) localStorage.setItem(NAME, key);
+  if (onDevice === true) localStorage.setItem(NAME, key);
+  if (onDevice === false) localStorage.removeItem(NAME);
 }
 
 export function isKeptOnDevice(): boolean {
   return localStorage.getItem(NAME) !== null;
-}
-
-/** Keeps the key on this device, or only for the session. */
-export function keepOnDevice(isWanted: boolean): void {
-  const key = storedKey();
-  if (key === undefined) return;
-  sessionStorage.setItem(NAME, key);
-  if (isWanted) localStorage.setItem(NAME, key);
-  else localStorage.removeItem(NAME);
 }
 
 /** In this tab and in all others of this page. */
@@ -82,19 +76,23 @@ export function onSignedOut(left: () => void): () => void {
   return () => tabs.removeEventListener("message", hear);
 }
 
-/** Characters of a text that no key contains; undefined if none. */
-export function notOfAKey(text: string): string | undefined {
-  return /[^\x21-\x7E]/u.exec(text)?.[0];
+/** Says why a text cannot be a key; undefined: it can. */
+export function faultOfKey(text: string): string | undefined {
+  const wrong = /[^\x21-\x7E]/u.exec(text)?.[0];
+  if (wrong === undefined) return undefined;
+  const named = wrong === " " ? "A space" : `“${visible(wrong)}”`;
+  return `${named} cannot be part of a key. Was something else copied?`;
 }
 
-/** Removes a key from the address before it can be seen, stored or sent. A key that would replace another one is returned, not taken. */
+/** Removes a key from the address before it can be seen, stored or sent. One that would replace another, or cannot be a key, is returned. */
 export function takeHandedKey(): string | undefined {
   const handed = handedKey(location.hash);
   if (handed === undefined) return undefined;
   history.replaceState(null, "", handed.hash);
+  const key = handed.key.trim();
   const kept = storedKey();
-  if (notOfAKey(handed.key) !== undefined || kept === handed.key) return undefined;
-  if (kept !== undefined) return handed.key;
-  storeKey(handed.key);
+  if (kept === key) return undefined;
+  if (kept !== undefined || faultOfKey(key) !== undefined) return key;
+  storeKey(key);
   return undefined;
 }

@@ -4,7 +4,7 @@ import { ApiError, passes, type Failure } from "./failure.ts";
 /** Between tries to reach a service that is away. */
 const RETRIES_MS = [4000, 8000, 15_000, 30_000];
 
-/** What the service has answered. A failure that passes is retried while the page can be seen. */
+/** Responses of the service, by query. Temporary failures are retried while the page is visible. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {

@@ -1,16 +1,8 @@
-import { useState } from "react";
 import { change } from "../api/client.ts";
 import type { ApiKey } from "../api/routes.ts";
-import { oneLine } from "../format/plain-text.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { faultOf } from "./confirm.tsx";
-
-interface NewKeyProps {
-  readonly project: string;
-  readonly onMade: () => void;
-  readonly onClose: () => void;
-}
+import { FormDialog, type Fields } from "../components/form-dialog.tsx";
 
 const SCOPES = {
   read: "Look at traces, usage and feedback",
@@ -20,102 +12,80 @@ const SCOPES = {
   prices: "Set prices",
   admin: "Everything, keys included",
 } as const;
-type Scope = keyof typeof SCOPES;
-const LIVES = { never: undefined, "30 days": 30, "90 days": 90, "a year": 365 } as const;
-type Life = keyof typeof LIVES;
+const LIVES = { 30: "30 days", 90: "90 days", 365: "a year", "": "never" } as const;
 const DAY_MS = 86_400_000;
 
-/** Makes a key, and shows it once, with a link for whoever gets it. */
-export function NewKey({ project, onMade, onClose }: NewKeyProps) {
-  const [made, setMade] = useState<string | undefined>(undefined);
-  const [fault, setFault] = useState<string | undefined>(undefined);
-  const [name, setName] = useState("");
-  const [scopes, setScopes] = useState<readonly Scope[]>(["read"]);
-  const [projects, setProjects] = useState(project);
-  const [life, setLife] = useState<Life>("90 days");
-  const make = async (): Promise<void> => {
-    const days = LIVES[life];
-    const body = {
-      name: name.trim(),
-      scopes,
-      projects: projects.split(/[\s,]+/).filter(Boolean),
-      expires_at: days === undefined ? null : new Date(Date.now() + days * DAY_MS).toISOString(),
-    };
-    try {
-      const { key } = await change<ApiKey & { readonly key: string }>("POST", "/api-keys", body);
-      setMade(key);
-      onMade();
-    } catch (error) {
-      setFault(faultOf(error));
-    }
-  };
-  if (made !== undefined)
-    return (
-      <Made
-        {...{ made, onClose }}
-        project={projects.includes("*") ? project : (projects.split(/[\s,]+/)[0] ?? project)}
-      />
-    );
-  return (
-    <Dialog label="New key" onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void make();
-        }}
-      >
-        <h2>New key</h2>
-        <label>
-          Name
-          <input
-            required
-            maxLength={200}
-            placeholder="Who or what it is for"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-        </label>
-        <ScopesField scopes={scopes} onScopes={setScopes} />
-        <label>
-          Projects
-          <input required value={projects} onChange={(event) => setProjects(event.currentTarget.value)} />
-          <span className="dim">entity/project, entity/* or *</span>
-        </label>
-        <LifeField life={life} onLife={setLife} />
-        {fault !== undefined && (
-          <p className="failed" role="alert">
-            {oneLine(fault)}
-          </p>
-        )}
-        <div className="tools">
-          <button type="submit" className="main" disabled={scopes.length === 0 || name.trim() === ""}>
-            Create
-          </button>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
+/** A key that was made, which is shown once. */
+export interface MadeKey {
+  readonly key: string;
+  /** The project that its link opens. */
+  readonly project: string;
 }
 
-interface MadeProps {
-  readonly made: string;
+interface NewKeyProps {
   readonly project: string;
+  readonly onMade: (made: MadeKey) => void;
+  readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
-function Made({ made, project, onClose }: MadeProps) {
-  const link = `${new URL(".", document.baseURI).href}#key=${made}&to=${encodeURIComponent(`/${project}/overview`)}`;
+/** Makes a key. */
+export function NewKey({ project, onMade, onDone, onClose }: NewKeyProps) {
+  const make = async ({ name = "", projects = "", days = "", ...checked }: Fields): Promise<void> => {
+    const names = projects.split(/[\s,]+/).filter(Boolean);
+    const { key } = await change<ApiKey & { readonly key: string }>("POST", "/api-keys", {
+      name: name.trim(),
+      scopes: Object.keys(SCOPES).filter((scope) => Object.hasOwn(checked, scope)),
+      projects: names,
+      expires_at: days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
+    });
+    onMade({ key, project: names.find((one) => !one.includes("*")) ?? project });
+  };
+  return (
+    <FormDialog title="New key" submit="Create" act={make} {...{ onDone, onClose }}>
+      <label>
+        Name
+        <input name="name" required pattern=".*\S.*" maxLength={200} placeholder="Who or what it is for" />
+      </label>
+      <fieldset>
+        <legend>It may</legend>
+        {Object.entries(SCOPES).map(([scope, says]) => (
+          <label key={scope} className="check">
+            <input type="checkbox" name={scope} defaultChecked={scope === "read"} />
+            {scope} <span className="dim">{says}</span>
+          </label>
+        ))}
+      </fieldset>
+      <label>
+        Projects
+        <input name="projects" required defaultValue={project} />
+        <span className="dim">entity/project, entity/* or *</span>
+      </label>
+      <label>
+        Expires after
+        <select name="days" defaultValue="90">
+          {Object.entries(LIVES).map(([days, label]) => (
+            <option key={days} value={days}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+    </FormDialog>
+  );
+}
+
+/** Shows a new key, with a link for whoever gets it. */
+export function NewKeyMade({ made, onClose }: { readonly made: MadeKey; readonly onClose: () => void }) {
+  const { key, project } = made;
+  const link = `${new URL(".", document.baseURI).href}#key=${key}&to=${encodeURIComponent(`/${project}/overview`)}`;
   return (
     <Dialog label="The new key" onClose={onClose}>
       <h2>The new key</h2>
       <p>It is shown this once.</p>
-      <pre tabIndex={0}>{made}</pre>
+      <pre tabIndex={0}>{key}</pre>
       <div className="tools">
-        <CopyButton label="Copy the key" text={() => made} />
+        <CopyButton label="Copy the key" text={() => key} />
         <CopyButton
           label="Copy a link that signs in"
           title="Whoever has the link has the key"
@@ -126,49 +96,5 @@ function Made({ made, project, onClose }: MadeProps) {
         </button>
       </div>
     </Dialog>
-  );
-}
-
-interface ScopesFieldProps {
-  readonly scopes: readonly Scope[];
-  readonly onScopes: (scopes: readonly Scope[]) => void;
-}
-
-function ScopesField({ scopes, onScopes }: ScopesFieldProps) {
-  return (
-    <fieldset>
-      <legend>It may</legend>
-      {(Object.keys(SCOPES) as Scope[]).map((scope) => (
-        <label key={scope} className="check">
-          <input
-            type="checkbox"
-            checked={scopes.includes(scope)}
-            onChange={(event) => {
-              const others = scopes.filter((one) => one !== scope);
-              onScopes(event.currentTarget.checked ? [...others, scope] : others);
-            }}
-          />
-          {scope} <span className="dim">{SCOPES[scope]}</span>
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
-interface LifeFieldProps {
-  readonly life: Life;
-  readonly onLife: (life: Life) => void;
-}
-
-function LifeField({ life, onLife }: LifeFieldProps) {
-  return (
-    <label>
-      Expires after
-      <select value={life} onChange={(event) => onLife(event.currentTarget.value as Life)}>
-        {Object.keys(LIVES).map((one) => (
-          <option key={one}>{one}</option>
-        ))}
-      </select>
-    </label>
   );
 }

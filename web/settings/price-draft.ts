@@ -1,50 +1,41 @@
 import type { UsageStats } from "../api/routes.ts";
+import type { Fields } from "../components/form-dialog.tsx";
 import { toPicodollar } from "../format/usage.ts";
 
-/** Dollars per million tokens, as typed. */
-export interface PriceDraft {
-  readonly prompt: string;
-  readonly completion: string;
-  readonly cacheRead: string;
-  readonly cacheWrite: string;
-}
+/** Prices of tokens, as the service names them and as they are shown. */
+export const PRICES = [
+  ["prompt_token_cost", "Input"],
+  ["completion_token_cost", "Output"],
+  ["cache_read_input_token_cost", "Cache read"],
+  ["cache_creation_input_token_cost", "Cache write"],
+] as const;
 
 /** Dollars per token; null: that of the input. */
-export interface TokenPrices {
-  readonly prompt: number;
-  readonly completion: number;
-  readonly cacheRead: number | null;
-  readonly cacheWrite: number | null;
-}
+type TokenPrices = Readonly<Record<(typeof PRICES)[number][0], number | null>>;
 
-/** Undefined: it is no price yet. */
-export function perToken({ prompt, completion, cacheRead, cacheWrite }: PriceDraft): TokenPrices | undefined {
-  const [input, output] = [numberOf(prompt), numberOf(completion)];
-  const [read, write] = [numberOf(cacheRead), numberOf(cacheWrite)];
-  if (input === undefined || output === undefined) return undefined;
-  if (input === null || output === null || read === undefined || write === undefined) return undefined;
-  return { prompt: input, completion: output, cacheRead: read, cacheWrite: write };
-}
-
-/** Null: nothing was typed. Undefined: it is no number. */
-function numberOf(text: string): number | null | undefined {
-  if (text === "") return null;
-  return /^(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) / 1e6 : undefined;
+/** Reads dollars per million tokens. Undefined: they are no prices yet. */
+export function perToken(fields: Fields): TokenPrices | undefined {
+  const typed = PRICES.map(([name]) => [name, fields[name]?.trim() ?? ""] as const);
+  if (typed.slice(0, 2).some(([, text]) => text === "")) return undefined;
+  if (typed.some(([, text]) => !(Number(text) >= 0))) return undefined;
+  const prices = typed.map(([name, text]) => [name, text === "" ? null : Number(text) / 1e6]);
+  return Object.fromEntries(prices) as TokenPrices;
 }
 
 type Unpriced = NonNullable<UsageStats["unpriced"]>;
 
 /** Cost of unpriced tokens at a draft price. */
 export function addedUsd(unpriced: Unpriced, prices: TokenPrices): number {
+  const input = prices.prompt_token_cost ?? 0;
   const usd = unpriced.reduce((sum, used) => {
     const { cache_read_input_tokens: read, cache_creation_input_tokens: write } = used;
     const uncached = isBeside(used) ? used.prompt_tokens : used.prompt_tokens - read - write;
     return (
       sum +
-      uncached * prices.prompt +
-      used.completion_tokens * prices.completion +
-      read * (prices.cacheRead ?? prices.prompt) +
-      write * (prices.cacheWrite ?? prices.prompt)
+      uncached * input +
+      used.completion_tokens * (prices.completion_token_cost ?? 0) +
+      read * (prices.cache_read_input_token_cost ?? input) +
+      write * (prices.cache_creation_input_token_cost ?? input)
     );
   }, 0);
   return toPicodollar(usd);

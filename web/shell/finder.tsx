@@ -1,101 +1,77 @@
-import { useMemo, useRef } from "react";
 import { postJson } from "../api/client.ts";
 import type { UsageStats, Whoami } from "../api/routes.ts";
-import { useQuery, type QueryState } from "../api/use-query.ts";
+import { useQuery } from "../api/use-query.ts";
 import { counted } from "../format/figure.ts";
 import { shortName } from "../format/op-name.ts";
 import type { Choice } from "../components/choices.tsx";
+import { Choices } from "../components/lazy-choices.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { printCondition } from "../state/search.ts";
-import type { UrlState, View } from "../state/url-state.ts";
-import { readWindow } from "../state/time-range.ts";
-import type { Go } from "../state/use-address.ts";
-import { Choices } from "../components/lazy-choices.ts";
-import { sharedOptions } from "./shared-options.ts";
+import { printAddress, sharedOptions, VIEW_NAMES, type UrlState, type View } from "../state/url-state.ts";
+import type { TimeRange } from "../state/time-range.ts";
+import { placeOf } from "../traces/traces-question.ts";
 
 interface FinderProps {
   readonly me: Whoami;
   readonly project: string;
-  readonly zone: string;
+  readonly window: TimeRange;
   readonly address: UrlState;
-  readonly go: Go;
-  readonly help: () => void;
+  readonly showKeys: () => void;
   readonly signOut: () => void;
   readonly onClose: () => void;
 }
 
-type Found = Choice & { readonly act: () => void };
 const MAX_NAMES = 200;
-const WEEK_MS = 7 * 86_400_000;
 const ONE_BUCKET = 3_155_760_000;
-const VIEWS: readonly (readonly [View, string])[] = [
-  ["overview", "Overview"],
-  ["traces", "Traces"],
-  ["usage", "Usage"],
-  ["feedback", "Feedback"],
-  ["settings", "Settings"],
-];
-const NAMED = { llm: "model", svc_user_id: "user", op_name: "op" } as const;
+const FIELDS = { llm: "model", svc_user_id: "user", op_name: "op" } as const;
+const ACTIONS = { keys: "Show the keys", out: "Sign out" } as const;
 
 /** Finds trace ids, models, users, operations, views and actions. */
-export function Finder({ me, project, zone, address, go, help, signOut, onClose }: FinderProps) {
-  const names = useNames(project, zone, address);
-  const typed = useRef("");
-  const options = sharedOptions(address.options);
-  const places = useMemo((): readonly Found[] => {
-    const to =
-      (view: View, more: UrlState["options"] = {}) =>
-      (): void =>
-        go({ project, view, traceId: undefined, options: { ...options, ...more } });
-    const groups = (names.value ?? []).flatMap(({ key, total }): Found[] => {
-      const [group, value] = Object.entries(key)[0] ?? [];
-      if (group === undefined || typeof value !== "string" || value === "") return [];
-      const field = NAMED[group as keyof typeof NAMED];
-      const label = group === "op_name" ? shortName(value, null) : value;
-      const hint = `${field === "op" ? "operation" : field}, ${counted(total.calls, "call")}`;
-      const q = printCondition({ field, op: ":", value, isNot: false });
-      return [{ value: `${group} ${value}`, label, hint, act: to("traces", { q }) }];
+export function Finder({ me, project, window, address, showKeys, signOut, onClose }: FinderProps) {
+  const names = useQuery(JSON.stringify(["names", project, address.options]), async (asking) => {
+    const answers = Object.keys(FIELDS).map((group) => {
+      const shape = { granularity: ONE_BUCKET, group_by: [group as keyof typeof FIELDS] };
+      const body = {
+        ...placeOf({ project, window }),
+        ...shape,
+        order_by: "calls",
+        limit: MAX_NAMES,
+      } as const;
+      return postJson({ path: "/usage/stats", body }, asking);
     });
-    return [
-      ...VIEWS.map(([view, label]) => ({ value: `view ${view}`, label, hint: "view", act: to(view) })),
-      ...(me.projects_with_data ?? []).map((name) => ({
-        value: `project ${name}`,
-        label: name,
+    return (await Promise.all(answers)).flatMap(({ body }) => body.groups);
+  });
+  const to = (place: Partial<UrlState>, more?: UrlState["options"]): string => {
+    const options = { ...sharedOptions(address.options), ...more };
+    return printAddress({ project, view: "traces", traceId: undefined, ...place, options });
+  };
+  const places: readonly Required<Choice>[] = [
+    ...Object.entries(VIEW_NAMES).map(([view, label]) => ({
+      value: to({ view: view as View }),
+      label,
+      hint: "view",
+    })),
+    ...(me.projects_with_data ?? [])
+      .filter((name) => name !== project)
+      .map((label) => ({
+        value: to({ project: label, view: "overview" }, { q: "" }),
+        label,
         hint: "project",
-        act: () =>
-          go({
-            project: name,
-            view: "overview",
-            traceId: undefined,
-            options: { ...options, q: "", calls: "" },
-          }),
       })),
-      ...groups,
-      { value: "keys", label: "Show the keys", hint: "action", act: help },
-      { value: "out", label: "Sign out", hint: "action", act: signOut },
-    ];
-  }, [names.value, address]);
-  const found = (text: string): readonly Found[] => {
+    ...(names.value ?? []).flatMap((group) => choiceOf(group, (q) => to({}, { q }))),
+    ...Object.entries(ACTIONS).map(([value, label]) => ({ value, label, hint: "action" })),
+  ];
+  const found = (text: string): readonly Choice[] => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    const fitting = places.filter(({ label, hint = "" }) =>
+    const fitting = places.filter(({ label, hint }) =>
       words.every((word) => `${label} ${hint}`.toLowerCase().includes(word)),
     );
-    if (text.trim() === "") return fitting;
-    const id = text.trim();
+    const label = text.trim();
+    if (label === "") return fitting;
     return [
       ...fitting,
-      {
-        value: "trace",
-        label: id,
-        hint: "open the trace with this id",
-        act: () => go({ project, view: "trace", traceId: id, options }),
-      },
-      {
-        value: "search",
-        label: id,
-        hint: "search in traces",
-        act: () => go({ project, view: "traces", traceId: undefined, options: { ...options, q: id } }),
-      },
+      { value: to({ view: "trace", traceId: label }), label, hint: "open the trace with this id" },
+      { value: to({}, { q: label }), label, hint: "search in traces" },
     ];
   };
   return (
@@ -103,41 +79,32 @@ export function Finder({ me, project, zone, address, go, help, signOut, onClose 
       <Choices
         label="Find"
         placeholder="A trace id, a model, a user, an operation, a view …"
-        found={(text) => {
-          typed.current = text;
-          return found(text);
-        }}
+        found={found}
         none={(text) => `Nothing is called “${text}”.`}
         onChoose={(value) => {
           onClose();
-          found(typed.current)
-            .find((one) => one.value === value)
-            ?.act();
+          if (value === "keys") showKeys();
+          else if (value === "out") signOut();
+          else location.hash = value;
         }}
       />
     </Dialog>
   );
 }
 
-/** Models, users and operations of the range. */
-function useNames(project: string, zone: string, address: UrlState): QueryState<UsageStats["groups"]> {
-  const range = address.options["window"];
-  return useQuery(JSON.stringify(["names", project, range, zone]), async (asking) => {
-    const window = readWindow(range, { now: Date.now(), zone });
-    const answers = await Promise.all(
-      (Object.keys(NAMED) as (keyof typeof NAMED)[]).map((group) => {
-        const body = {
-          project_id: project,
-          start: new Date(window?.fromMs ?? Date.now() - WEEK_MS).toISOString(),
-          ...(window?.toMs !== undefined && { end: new Date(window.toMs).toISOString() }),
-          granularity: ONE_BUCKET,
-          group_by: [group],
-          order_by: "calls",
-          limit: MAX_NAMES,
-        };
-        return postJson({ path: "/usage/stats", body }, asking);
-      }),
-    );
-    return answers.flatMap(({ body }) => body.groups);
-  });
+/** The traces with a model, user or operation. */
+function choiceOf(
+  { key, total }: UsageStats["groups"][number],
+  to: (search: string) => string,
+): readonly Required<Choice>[] {
+  const [group, value] = Object.entries(key)[0] ?? [];
+  if (typeof value !== "string" || value === "") return [];
+  const field = FIELDS[group as keyof typeof FIELDS];
+  return [
+    {
+      value: to(printCondition({ field, op: ":", value, isNot: false })),
+      label: field === "op" ? shortName(value, null) : value,
+      hint: `${field === "op" ? "operation" : field}, ${counted(total.calls, "call")}`,
+    },
+  ];
 }

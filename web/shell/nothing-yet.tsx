@@ -1,34 +1,22 @@
 import { useEffect } from "react";
-import { get } from "../api/client.ts";
 import type { Whoami } from "../api/routes.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 
 interface NothingYetProps {
   readonly me: Whoami;
-  /** Undefined: none is known. */
-  readonly project: string | undefined;
+  /** Asks again what the key may see. */
+  readonly refetch: () => void;
 }
 
 const ASK_AGAIN_MS = 3000;
 
-/** First steps for the user's project; opens the first trace when it arrives. */
-export function NothingYet({ me, project = projectOf(me) }: NothingYetProps) {
+/** First steps for the user's project, until something is there. */
+export function NothingYet({ me, refetch }: NothingYetProps) {
   useEffect(() => {
-    const controller = new AbortController();
-    const timer = setInterval(() => {
-      if (document.visibilityState !== "visible") return;
-      get<Whoami>("/me", controller.signal).then(
-        ({ projects_with_data: seen }) => seen !== null && seen.length > 0 && location.reload(),
-        // it is asked again
-        () => undefined,
-      );
-    }, ASK_AGAIN_MS);
-    return () => {
-      clearInterval(timer);
-      controller.abort();
-    };
-  }, []);
-  const sample = firstCall(project);
+    const timer = setInterval(() => document.visibilityState === "visible" && refetch(), ASK_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [refetch]);
+  const sample = firstCall(me.projects.find((one) => !one.includes("*")) ?? "acme/app");
   return (
     <main className="empty">
       <h1>Nothing has been sent yet</h1>
@@ -44,10 +32,6 @@ export function NothingYet({ me, project = projectOf(me) }: NothingYetProps) {
       <p className="dim">This page waits for it.</p>
     </main>
   );
-}
-
-function projectOf({ projects }: Whoami): string {
-  return projects.find((one) => !one.includes("*")) ?? "acme/app";
 }
 
 function firstCall(project: string): string {

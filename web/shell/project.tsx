@@ -1,7 +1,7 @@
+import type { ReactNode } from "react";
 import type { Whoami } from "../api/routes.ts";
 import { Notice } from "../components/notice.tsx";
-import type { UrlState } from "../state/url-state.ts";
-import { useAddress, type Go } from "../state/use-address.ts";
+import { useAddress } from "../state/use-address.ts";
 import { readWindow } from "../state/time-range.ts";
 import { HERE, isZone } from "../state/zones.ts";
 import { lazy } from "../components/lazy.tsx";
@@ -15,114 +15,93 @@ import { Rail } from "./rail.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { useShortcuts } from "./use-shortcuts.ts";
 
+const LAZY = {
+  overview: lazy("overview", async () => (await import("../overview/view.tsx")).OverviewView),
+  usage: lazy("usage", async () => (await import("../usage/view.tsx")).UsageView),
+  feedback: lazy("feedback", async () => (await import("../feedback/view.tsx")).FeedbackView),
+  settings: lazy("settings", async () => (await import("../settings/view.tsx")).SettingsView),
+};
+
 interface ProjectProps {
   readonly me: Whoami;
+  /** Asks again what the key may see. */
+  readonly refetch: () => void;
   readonly signOut: () => void;
 }
 
 /** The view and project that the address names. */
-export function Project({ me, signOut }: ProjectProps) {
-  const [address, go] = useAddress();
-  const { isFinding, isHelping, find, help, close } = useShortcuts();
+export function Project({ me, refetch, signOut }: ProjectProps) {
+  const [asked, go] = useAddress();
+  const [opened, setOpened] = useShortcuts();
   const seen = me.projects_with_data;
-  const project = address.project ?? seen?.[0];
-  const place = { ...address, project };
-  const asked = address.options["zone"];
-  const zone = isZone(asked) ? asked : HERE;
-  const window = readWindow(address.options["window"], { now: Date.now(), zone });
+  const project = asked.project ?? seen?.[0];
+  const address = { ...asked, project };
+  const { view, traceId } = asked;
+  const { zone: askedZone, window: range } = asked.options;
+  const zone = isZone(askedZone) ? askedZone : HERE;
+  const window = readWindow(range, { now: Date.now(), zone });
+  const shown = (): ReactNode => {
+    if (seen === null) return <NoAccess me={me} />;
+    if (project === undefined) return <NothingYet me={me} refetch={refetch} />;
+    if (window === undefined)
+      return (
+        <UnknownWindow text={range ?? ""} onReset={() => go({ options: { ...asked.options, window: "" } })} />
+      );
+    const props = { me, address, project, zone, go };
+    if (view === "trace")
+      return <TraceView key={`${project}\n${traceId}`} {...props} traceId={traceId ?? ""} />;
+    if (view === "traces") return <TracesView {...props} onShown={prepareWorker} />;
+    const View = LAZY[view];
+    return <View {...props} />;
+  };
   return (
     <div className="frame">
-      <Rail {...{ me, signOut }} address={place} />
+      <Rail {...{ me, address, signOut }} />
       <div className="page">
-        <TopBar {...{ me, zone, go, window, find, help }} address={place} />
-        <Refused zone={asked} isZoneKnown={asked === undefined || isZone(asked)} shown={zone} />
-        {seen === null && (
-          <main>
-            <h1 className="unseen">Nothing to see</h1>
-            <Notice
-              kind="warning"
-              title={`The key “${me.name}” may not read: its scopes are ${me.scopes.join(", ")}.`}
-            >
-              Use one with the scope <code>read</code>.
-            </Notice>
-          </main>
+        <TopBar {...{ me, address, zone, window, go }} open={setOpened} />
+        {askedZone !== undefined && askedZone !== zone && (
+          <Notice
+            kind="warning"
+            title={`“${askedZone}” is no zone of the list: days are those of ${zone}.`}
+          />
         )}
-        {seen !== null && project === undefined && <NothingYet me={me} project={undefined} />}
-        {seen !== null && project !== undefined && window === undefined && (
-          <UnknownWindow text={address.options["window"] ?? ""} go={go} address={address} />
-        )}
-        {seen !== null && project !== undefined && window !== undefined && (
-          <View {...{ me, project, zone, go }} address={place} />
-        )}
+        {shown()}
       </div>
-      {isFinding && project !== undefined && (
-        <Finder {...{ me, project, zone, go, help, signOut }} address={place} onClose={close} />
+      {opened === "finder" && project !== undefined && window !== undefined && (
+        <Finder
+          {...{ me, project, window, address, signOut }}
+          showKeys={() => setOpened("keys")}
+          onClose={() => setOpened(undefined)}
+        />
       )}
-      {isHelping && <KeysHelp onClose={close} />}
+      {opened === "keys" && <KeysHelp onClose={() => setOpened(undefined)} />}
     </div>
   );
 }
 
-interface RefusedProps {
-  readonly zone: string | undefined;
-  readonly isZoneKnown: boolean;
-  readonly shown: string;
-}
-
-function Refused({ zone, isZoneKnown, shown }: RefusedProps) {
-  if (isZoneKnown) return null;
+function NoAccess({ me }: { readonly me: Whoami }) {
   return (
-    <Notice kind="warning" title={`“${zone ?? ""}” is no zone of the list: days are those of ${shown}.`} />
+    <main>
+      <h1 className="unseen">Nothing to see</h1>
+      <Notice
+        kind="warning"
+        title={`The key “${me.name}” may not read: its scopes are ${me.scopes.join(", ")}.`}
+      >
+        Use one with the scope <code>read</code>.
+      </Notice>
+    </main>
   );
 }
 
-interface UnknownWindowProps {
-  readonly text: string;
-  readonly address: UrlState;
-  readonly go: Go;
-}
-
-function UnknownWindow({ text, address, go }: UnknownWindowProps) {
+function UnknownWindow({ text, onReset }: { readonly text: string; readonly onReset: () => void }) {
   return (
     <main>
       <h1 className="unseen">No such range</h1>
       <Notice kind="error" title={`“${text}” is no range, so nothing is shown.`}>
         A range has a name of the list above, such as <code>7d</code> or <code>yesterday</code>, or two
         instants: <code>2026-11-01T00:00Z..2026-11-02T00:00Z</code>.{" "}
-        <button onClick={() => go({ options: { ...address.options, window: "" } })}>
-          Show the last 7 days
-        </button>
+        <button onClick={onReset}>Show the last 7 days</button>
       </Notice>
     </main>
   );
-}
-
-const FeedbackView = lazy("feedback", () =>
-  import("../feedback/view.tsx").then((module) => module.FeedbackView),
-);
-const UsageView = lazy("usage", () => import("../usage/view.tsx").then((module) => module.UsageView));
-const OverviewView = lazy("overview", () =>
-  import("../overview/view.tsx").then((module) => module.OverviewView),
-);
-const SettingsView = lazy("settings", () =>
-  import("../settings/view.tsx").then((module) => module.SettingsView),
-);
-
-interface ViewProps {
-  readonly me: Whoami;
-  readonly address: UrlState;
-  readonly project: string;
-  readonly zone: string;
-  readonly go: Go;
-}
-
-function View(props: ViewProps) {
-  const { view, traceId, project } = props.address;
-  if (view === "trace" && traceId !== undefined)
-    return <TraceView key={`${project ?? ""}\n${traceId}`} {...props} traceId={traceId} />;
-  if (view === "overview") return <OverviewView {...props} />;
-  if (view === "usage") return <UsageView {...props} />;
-  if (view === "feedback") return <FeedbackView {...props} />;
-  if (view === "settings") return <SettingsView {...props} />;
-  return <TracesView {...props} onShown={prepareWorker} />;
 }

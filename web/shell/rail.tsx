@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { isKeptOnDevice, keepOnDevice } from "../api/key.ts";
+import { isKeptOnDevice, storeKey, storedKey } from "../api/key.ts";
 import type { Whoami } from "../api/routes.ts";
 import { Menu } from "../components/menu.tsx";
-import { printAddress, type UrlState, type View } from "../state/url-state.ts";
+import { Segments } from "../components/segments.tsx";
+import { printAddress, sharedOptions, VIEW_NAMES, type UrlState, type View } from "../state/url-state.ts";
 import { applyTheme, keptTheme, THEMES } from "../state/theme.ts";
-import { sharedOptions } from "./shared-options.ts";
 
 interface RailProps {
   readonly me: Whoami;
@@ -12,41 +12,28 @@ interface RailProps {
   readonly signOut: () => void;
 }
 
-const NAMES = {
-  overview: "Overview",
-  traces: "Traces",
-  usage: "Usage",
-  feedback: "Feedback",
-  settings: "Settings",
-} as const satisfies Partial<Record<View, string>>;
-
 /** The views, and what belongs to the person. */
 export function Rail({ me, address, signOut }: RailProps) {
-  const { view, project, options } = address;
+  const shown = address.view === "trace" ? "traces" : address.view;
+  const options = sharedOptions(address.options);
   return (
     <aside className="rail" aria-label="Sumtree">
       <strong className="brand">
-        <span className="logo" aria-hidden="true" /> <span>Sumtree</span>
+        <span className="logo" aria-hidden="true" /> Sumtree
       </strong>
       <nav aria-label="Views">
-        {Object.entries(NAMES)
-          .filter(([name]) => me.projects_with_data !== null || name === "settings")
-          .map(([name, label]) => (
+        {Object.entries(VIEW_NAMES)
+          .filter(([view]) => me.projects_with_data !== null || view === "settings")
+          .map(([view, label]) => (
             <a
-              key={name}
-              href={printAddress({
-                project,
-                view: name as View,
-                traceId: undefined,
-                options: sharedOptions(options),
-              })}
-              aria-current={name === view || (name === "traces" && view === "trace") ? "page" : undefined}
+              key={view}
+              href={printAddress({ ...address, view: view as View, options })}
+              aria-current={view === shown ? "page" : undefined}
             >
               {label}
             </a>
           ))}
       </nav>
-      <span className="space" />
       <Menu
         label={<span className="who">{me.name}</span>}
         name={`Signed in as ${me.name}`}
@@ -67,28 +54,22 @@ function Person({ me, signOut }: Pick<RailProps, "me" | "signOut">) {
         <bdi>{me.name}</bdi>
         <span className="dim"> may {me.scopes.join(", ")}</span>
       </p>
-      <fieldset className="segments">
-        <legend>Theme</legend>
-        {THEMES.map((name) => (
-          <button
-            key={name}
-            aria-pressed={name === theme}
-            onClick={() => {
-              applyTheme(name);
-              setTheme(name);
-            }}
-          >
-            {{ auto: "Auto", light: "Light", dark: "Dark" }[name]}
-          </button>
-        ))}
-      </fieldset>
+      <Segments
+        label="Theme"
+        all={THEMES}
+        chosen={theme}
+        onChoose={(name) => {
+          applyTheme(name);
+          setTheme(name);
+        }}
+      />
       <label className="check">
         <input
           type="checkbox"
           checked={onDevice}
-          onChange={(event) => {
-            keepOnDevice(event.currentTarget.checked);
-            setOnDevice(event.currentTarget.checked);
+          onChange={({ currentTarget: { checked } }) => {
+            storeKey(storedKey() ?? "", checked);
+            setOnDevice(checked);
           }}
         />
         Keep on this device

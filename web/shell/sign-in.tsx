@@ -1,19 +1,20 @@
 import { useState } from "react";
-import { notOfAKey } from "../api/key.ts";
-import { visible } from "../format/plain-text.ts";
+import { faultOfKey } from "../api/key.ts";
 import { Notice } from "../components/notice.tsx";
 
-interface KeyGateProps {
+interface SignInProps {
   readonly onKey: (key: string, onDevice: boolean) => void;
   /** The service refused the last key. */
   readonly refused: boolean;
+  /** Key of the opening link. */
+  readonly offered: string | undefined;
 }
 
-export function SignIn({ onKey, refused }: KeyGateProps) {
-  const [text, setText] = useState("");
+export function SignIn({ onKey, refused, offered = "" }: SignInProps) {
+  const [text, setText] = useState(offered);
   const [onDevice, setOnDevice] = useState(false);
   const key = text.trim();
-  const wrong = notOfAKey(key);
+  const fault = faultOfKey(key);
   return (
     <main className="gate">
       <h1>
@@ -29,7 +30,7 @@ export function SignIn({ onKey, refused }: KeyGateProps) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (key !== "" && wrong === undefined) onKey(key, onDevice);
+          if (key !== "" && fault === undefined) onKey(key, onDevice);
         }}
       >
         <label>
@@ -40,16 +41,17 @@ export function SignIn({ onKey, refused }: KeyGateProps) {
             spellCheck={false}
             placeholder="st_…"
             value={text}
-            aria-invalid={wrong !== undefined}
+            aria-invalid={fault !== undefined}
             aria-describedby="key-fault"
             onChange={(event) => setText(event.currentTarget.value)}
           />
         </label>
-        <button type="submit" className="main" disabled={wrong !== undefined}>
+        <button type="submit" className="main" disabled={fault !== undefined}>
           Sign in
         </button>
-        <p id="key-fault" className="failed" role="alert" hidden={wrong === undefined}>
-          {wrong !== undefined && `“${visible(wrong)}” cannot be part of a key. Was something else copied?`}
+        <p id="key-fault" className="failed" role="alert" hidden={fault === undefined}>
+          {text === offered && "The key of the link cannot be one. "}
+          {fault}
         </p>
         <label className="check">
           <input

@@ -1,34 +1,23 @@
-import { useCallback, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 
-export interface Shortcuts {
-  readonly isFinding: boolean;
-  readonly isHelping: boolean;
-  readonly find: () => void;
-  readonly help: () => void;
-  readonly close: () => void;
-}
+/** A dialog over all views. */
+export type Opened = "finder" | "keys" | undefined;
 
-/** Ctrl-K finds, `?` lists the keys. */
-export function useShortcuts(): Shortcuts {
-  const [open, setOpen] = useState<"finder" | "help" | undefined>(undefined);
+/** Ctrl-K finds, `?` lists the keys. Returns what is open, and a way to open and close. */
+export function useShortcuts(): readonly [Opened, (opened: Opened) => void] {
+  const [opened, setOpened] = useState<Opened>(undefined);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const isFinder = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
       const isHelp = event.key === "?" && !isTyping(event.target);
       if (!isFinder && !isHelp) return;
       event.preventDefault();
-      setOpen(isFinder ? "finder" : "help");
+      setOpened(isFinder ? "finder" : "keys");
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, []);
-  return {
-    isFinding: open === "finder",
-    isHelping: open === "help",
-    find: useCallback(() => setOpen("finder"), []),
-    help: useCallback(() => setOpen("help"), []),
-    close: useCallback(() => setOpen(undefined), []),
-  };
+  return [opened, setOpened];
 }
 
 function isTyping(target: EventTarget | null): boolean {

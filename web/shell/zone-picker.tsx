@@ -1,5 +1,5 @@
 import { Menu } from "../components/menu.tsx";
-import { HERE, ZONES, zonesLike } from "../state/zones.ts";
+import { HERE, zonesLike } from "../state/zones.ts";
 import { Choices } from "../components/lazy-choices.ts";
 
 interface ZonePickerProps {
@@ -16,7 +16,13 @@ export function ZonePicker({ zone, onZone }: ZonePickerProps) {
           label="Time zone"
           placeholder="Berlin, UTC, New York …"
           chosen={zone}
-          found={(text) => choicesFor(text)}
+          found={(text) =>
+            zonesLike(text).map((name) => ({
+              value: name,
+              label: name,
+              ...(name === HERE && { hint: "this browser" }),
+            }))
+          }
           none={(text) => `“${text}” is no zone of this list. Zones have names, such as Europe/Berlin.`}
           onChoose={(name) => {
             close();
@@ -26,13 +32,4 @@ export function ZonePicker({ zone, onZone }: ZonePickerProps) {
       )}
     </Menu>
   );
-}
-
-function choicesFor(text: string) {
-  const found = text === "" ? [HERE, ...ZONES.filter((name) => name !== HERE)] : zonesLike(text);
-  return found.map((name) => ({
-    value: name,
-    label: name,
-    ...(name === HERE && { hint: "this browser" }),
-  }));
 }

@@ -1,10 +1,10 @@
-export const THEMES = ["auto", "light", "dark"] as const;
-export type Theme = (typeof THEMES)[number];
+export const THEMES = { auto: "Auto", light: "Light", dark: "Dark" } as const;
 
 const NAME = "sumtree-theme";
 
-export function keptTheme(): Theme {
-  return THEMES.find((theme) => theme === localStorage.getItem(NAME)) ?? "auto";
+export function keptTheme(): string {
+  const kept = localStorage.getItem(NAME) ?? "auto";
+  return Object.hasOwn(THEMES, kept) ? kept : "auto";
 }
 
 /** Calls back when the colours change: by the page's button, by the system, or for printing. Returns how to stop. */
@@ -19,7 +19,7 @@ export function onTheme(changed: () => void): () => void {
   };
 }
 
-export function applyTheme(theme: Theme): void {
+export function applyTheme(theme: string): void {
   localStorage.setItem(NAME, theme);
   document.documentElement.dataset["theme"] = theme;
 }

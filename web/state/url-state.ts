@@ -8,14 +8,32 @@ export interface UrlState {
   readonly options: Readonly<Record<string, string>>;
 }
 
-export const VIEWS = ["overview", "traces", "trace", "usage", "feedback", "settings"] as const;
-export type View = (typeof VIEWS)[number];
+/** Names of the views that can be chosen. */
+export const VIEW_NAMES = {
+  overview: "Overview",
+  traces: "Traces",
+  usage: "Usage",
+  feedback: "Feedback",
+  settings: "Settings",
+} as const;
+export type View = keyof typeof VIEW_NAMES | "trace";
+
+function isView(text: string): text is View {
+  return text === "trace" || Object.hasOwn(VIEW_NAMES, text);
+}
+
+const SHARED = ["window", "zone", "compare", "q", "fields", "sort", "group", "measure", "as", "interval"];
+
+/** The options that lists share; those of a trace are left behind. */
+export function sharedOptions(options: UrlState["options"]): UrlState["options"] {
+  return Object.fromEntries(SHARED.map((name) => [name, options[name] ?? ""]));
+}
 
 /** Ignores everything unknown: people type, shorten and mail addresses. */
 export function readAddress(hash: string): UrlState {
   const [path = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
-  const [entity, project, view, ...rest] = path.split("/").filter(Boolean).map(decoded);
-  const known = VIEWS.find((one) => one === view) ?? (view === undefined ? "overview" : "traces");
+  const [entity, project, view = "overview", ...rest] = path.split("/").filter(Boolean).map(decoded);
+  const known = isView(view) ? view : "traces";
   const traceId = known === "trace" ? rest[0] : undefined;
   return {
     project: entity === undefined || project === undefined ? undefined : `${entity}/${project}`,

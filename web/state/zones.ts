@@ -13,16 +13,11 @@ const RENAMED = [
 ];
 
 /** The zones that can be shown, as browser and service know them. */
-export const ZONES: readonly string[] = [
-  ...new Set(["UTC", ...Intl.supportedValuesOf("timeZone"), ...RENAMED.filter(isKnown)]),
-];
+const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone"), ...RENAMED.filter(isKnown)];
 
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 /** Time zone of the browser; UTC if the list does not have it. */
-export const HERE = hereOf(Intl.DateTimeFormat().resolvedOptions().timeZone);
-
-function hereOf(name: string): string {
-  return isZone(name) ? name : "UTC";
-}
+export const HERE = isZone(timeZone) ? timeZone : "UTC";
 
 /** A place, or UTC. Abbreviations and offsets have no summer, or another one than people think: they are none. */
 export function isZone(name: string | undefined): name is string {
@@ -37,13 +32,13 @@ function isKnown(name: string): boolean {
   }
 }
 
-/** Zones whose name has all of these words, ignoring case and what joins them. */
+/** Zones whose name has all of these words, ignoring case and what joins them; that of the browser first. */
 export function zonesLike(text: string): readonly string[] {
   const words = text
     .toLowerCase()
     .split(/[\s_/]+/)
     .filter(Boolean);
-  return ZONES.filter((name) => {
+  return [...new Set([HERE, ...ZONES])].filter((name) => {
     const plain = name.toLowerCase().replaceAll("_", " ");
     return words.every((word) => plain.includes(word));
   });

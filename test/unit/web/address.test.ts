@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { handedKey, printAddress, readAddress, VIEWS } from "../../../web/state/url-state.ts";
+import { handedKey, printAddress, readAddress, VIEW_NAMES } from "../../../web/state/url-state.ts";
 import { readQuery } from "../../../web/state/query.ts";
 import { durationMs, printSearch, readSearch } from "../../../web/state/search.ts";
 import { comparedWith, printWindow, readWindow } from "../../../web/state/time-range.ts";
@@ -13,7 +13,7 @@ describe("an address", () => {
       project: fc
         .tuple(words, words)
         .map(([entity, name]) => `${entity.replaceAll("/", "-")}/${name.replaceAll("/", "-")}`),
-      view: fc.constantFrom(...VIEWS.filter((view) => view !== "trace")),
+      view: fc.constantFrom(...(Object.keys(VIEW_NAMES) as (keyof typeof VIEW_NAMES)[])),
       traceId: fc.constant(undefined),
       options: fc.dictionary(words, words),
     });
