@@ -1,7 +1,7 @@
 import type { RefObject } from "react";
 import type { KeyPress } from "../components/row-list.tsx";
 import { keyAt, rowAt } from "./tree/rows.ts";
-import { costliestDescendant, positionOfRow, rowAbove, rowBelow } from "./tree/walk.ts";
+import { rowAbove, rowBelow } from "./tree/walk.ts";
 import type { TraceState } from "./trace-state.ts";
 
 interface TreeKeys {
@@ -9,16 +9,17 @@ interface TreeKeys {
   readonly active: number;
   readonly choose: (key: string | undefined) => void;
   readonly fold: (key: string) => void;
-  readonly reveal: (position: number) => void;
   readonly nextFailed: () => void;
+  /** Among these calls and everything below them; default: of the whole trace. */
+  readonly revealCostliest: (tops?: Iterable<number>) => void;
   readonly close: () => void;
   readonly find: RefObject<HTMLInputElement | null>;
 }
 
-/** Right and left fold, `/` finds, `e` goes to the next error, `$` to the call that made the bill, Escape closes the details. */
+/** Right and left fold, `/` finds, `e` goes to the next error, `$` to the dearest call of the row, Escape closes the details. */
 export function useTreeKeys(keys: TreeKeys): (event: KeyPress) => boolean {
-  const { state, active, choose, fold, reveal, nextFailed, close, find } = keys;
-  const { tree, rows, opened, treeUsage } = state;
+  const { state, active, choose, fold, nextFailed, revealCostliest, close, find } = keys;
+  const { tree, rows, opened } = state;
   const row = rowAt(tree, rows, opened, active);
   const goTo = (index: number): void => choose(keyAt(tree, rows, index));
   const actions: Readonly<Record<string, () => void>> = {
@@ -27,10 +28,7 @@ export function useTreeKeys(keys: TreeKeys): (event: KeyPress) => boolean {
     Escape: close,
     "/": () => find.current?.focus(),
     e: nextFailed,
-    $: () => {
-      const from = Math.max(0, positionOfRow(tree, rows, active));
-      if (treeUsage !== undefined) reveal(costliestDescendant(tree, from, treeUsage));
-    },
+    $: () => revealCostliest(row?.kind === "group" ? row.group.members : row && [row.call.position]),
   };
   return ({ key }) => {
     if (!Object.hasOwn(actions, key)) return false;

@@ -16,7 +16,7 @@ import type { ExpandedState } from "./tree/expanded-state.ts";
 import type { TreeUsage } from "./tree/tree-usage.ts";
 import { keyAt } from "./tree/rows.ts";
 import { NOT_FOUND } from "./tree/text-index.ts";
-import { costliestDescendant } from "./tree/walk.ts";
+import { costliestCall } from "./tree/walk.ts";
 import { Details, type UsedByCall } from "./details.tsx";
 import { FindBox } from "./find-box.tsx";
 import { loadTrace, type LoadedTrace } from "./load/load-trace.ts";
@@ -113,7 +113,11 @@ function Shell(props: ShellProps) {
   const moves = useTreeMoves({ options, opened, go, state, folding, changeFolding });
   const { active, position, choose, close, fold, reveal, revealNext } = moves;
   const nextFailed = (): void => revealNext((next) => hasFailed(tree, next));
-  const onKey = useTreeKeys({ state, active, choose, fold, reveal, nextFailed, close, find });
+  const revealCostliest = (tops: Iterable<number> = childrenOf(tree, NOT_FOUND)): void => {
+    const costliest = treeUsage === undefined ? NOT_FOUND : costliestCall(tree, tops, treeUsage);
+    if (costliest !== NOT_FOUND) reveal(costliest);
+  };
+  const onKey = useTreeKeys({ state, active, choose, fold, nextFailed, revealCostliest, close, find });
   const openedPosition = opened === undefined ? NOT_FOUND : positionOf(tree, opened);
   return (
     <>
@@ -129,10 +133,10 @@ function Shell(props: ShellProps) {
         <button onClick={() => changeFolding({ changed: new Set(), groupsOpen: !folding.groupsOpen })}>
           {folding.groupsOpen ? "Group similar" : "Show all"}
         </button>
-        {treeUsage !== undefined && (
+        {(treeUsage?.all.usd ?? 0) > 0 && (
           <button
-            title="Go down to the call that accounts for most of the cost ($)"
-            onClick={() => reveal(costliestDescendant(tree, 0, treeUsage))}
+            title="Go to the call with the largest own cost (below a row: $)"
+            onClick={() => revealCostliest()}
           >
             Dearest call
           </button>

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callAt, countOf, extentOf, idAt, positionOf } from "../../../web/trace/tree/call-tree.ts";
+import {
+  callAt,
+  childrenOf,
+  countOf,
+  extentOf,
+  idAt,
+  positionOf,
+} from "../../../web/trace/tree/call-tree.ts";
 import { matchesIn } from "../../../web/trace/tree/find.ts";
 import { openedBy, openedFor, type ExpandedState } from "../../../web/trace/tree/expanded-state.ts";
 import { treeUsageOf } from "../../../web/trace/tree/tree-usage.ts";
@@ -8,13 +15,7 @@ import { indexOfKey, keyAt, rowAt, rowsOf } from "../../../web/trace/tree/rows.t
 import { NOT_FOUND } from "../../../web/trace/tree/text-index.ts";
 import { treeOf, type TraceCall } from "../../../web/trace/tree/tree-of.ts";
 import { usageColumnsOf } from "../../../web/trace/tree/usage-columns.ts";
-import {
-  costliestDescendant,
-  nextOf,
-  positionOfRow,
-  rowAbove,
-  rowBelow,
-} from "../../../web/trace/tree/walk.ts";
+import { costliestCall, nextOf, positionOfRow, rowAbove, rowBelow } from "../../../web/trace/tree/walk.ts";
 import * as objects from "./object-tree.ts";
 import { usageOf } from "./usage-of.ts";
 import { runs } from "../../helpers/runs.ts";
@@ -248,21 +249,33 @@ describe("navigation", () => {
     ]);
   });
 
-  it("goes down to the most expensive call", () => {
-    const tree = treeOf([
-      call("root", null),
-      call("cheap", "root"),
-      call("agent", "root"),
-      call("model", "agent"),
-      call("tool", "agent"),
-    ]);
+  /** The costliest call of a trace by parent and own cost of each call, among these and everything below them. */
+  function costliestOf(
+    calls: Readonly<Record<string, readonly [parent: string | null, usd: number | null]>>,
+    ...tops: readonly string[]
+  ): string | undefined {
+    const tree = treeOf(Object.entries(calls).map(([id, [parent]]) => call(id, parent)));
     const ids = Array.from(tree.calls, (_, position) => idAt(tree, position));
-    const leaves = { cheap: usageOf("m", 10, 0.1), model: usageOf("m", 80, 0.8), tool: {} };
-    const totals = { root: usageOf("m", 100, 1), agent: usageOf("m", 90, 0.9), ...leaves };
-    const owns = { agent: usageOf("m", 10, 0.1), ...leaves };
-    const treeUsage = treeUsageOf(tree, usageColumnsOf(totals, ids), usageColumnsOf(owns, ids));
-    expect(idAt(tree, costliestDescendant(tree, 0, treeUsage))).toBe("model");
-    const nothing = usageColumnsOf({}, ids);
-    expect(costliestDescendant(tree, 0, treeUsageOf(tree, nothing, nothing))).toBe(0);
+    const owns = Object.fromEntries(
+      Object.entries(calls).map(([id, [, usd]]) => [id, usd === 0 ? {} : usageOf("m", 1, usd)]),
+    );
+    const columns = usageColumnsOf(owns, ids);
+    const found = costliestCall(
+      tree,
+      tops.length === 0 ? childrenOf(tree, NOT_FOUND) : tops.map((id) => positionOf(tree, id)),
+      treeUsageOf(tree, columns, columns),
+    );
+    return found === NOT_FOUND ? undefined : idAt(tree, found);
+  }
+
+  it("goes to the call with the largest own cost, in all or below some calls", () => {
+    const steps = Array.from({ length: 10 }, (_, at) => [`step-${at}`, ["agent", 0.5]] as const);
+    const trace = { root: [null, 0], agent: ["root", 0], single: ["root", 4] } as const;
+    const beside = { ...trace, ...Object.fromEntries(steps) };
+    expect(costliestOf(beside)).toBe("single");
+    expect(costliestOf(beside, "agent")).toBe("step-0");
+    expect(costliestOf(beside, "step-3", "step-4")).toBe("step-3");
+    expect(costliestOf({ first: [null, 0.1], second: [null, 9] })).toBe("second");
+    expect(costliestOf({ root: [null, 0], model: ["root", null] })).toBeUndefined();
   });
 });

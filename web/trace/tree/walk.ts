@@ -1,4 +1,4 @@
-import { childrenOf, countOf, type CallTree } from "./call-tree.ts";
+import { countOf, type CallTree } from "./call-tree.ts";
 import type { TreeUsage } from "./tree-usage.ts";
 import { isGroup, lineOfGroup, type Rows } from "./rows.ts";
 import { membersOf } from "./groups.ts";
@@ -14,19 +14,16 @@ export function nextOf(tree: CallTree, position: number, isWanted: (position: nu
   return NOT_FOUND;
 }
 
-/** The call below this one that accounts for most of its cost: down to the dearest child, as long as that costs more than its parent alone. */
-export function costliestDescendant(tree: CallTree, start: number, treeUsage: TreeUsage): number {
-  const cost = (position: number): number => treeUsage.total(position).usd ?? 0;
-  let at = start;
-  for (;;) {
-    let [dearest, most] = [NOT_FOUND, 0];
-    for (const child of childrenOf(tree, at)) {
-      const usd = cost(child);
-      if (usd > most) [dearest, most] = [child, usd];
+/** The call with the largest own cost among these and everything below them; `NOT_FOUND`: none has a cost. */
+export function costliestCall(tree: CallTree, tops: Iterable<number>, treeUsage: TreeUsage): number {
+  let [costliest, most] = [NOT_FOUND, 0];
+  for (const top of tops) {
+    for (let position = top; position < top + tree.calls[top]!; position++) {
+      const usd = treeUsage.own(position).usd ?? 0;
+      if (usd > most) [costliest, most] = [position, usd];
     }
-    if (dearest === NOT_FOUND || most < (treeUsage.own(at).usd ?? 0)) return at;
-    at = dearest;
   }
+  return costliest;
 }
 
 /** Target of arrow keys: right from an open row to its first child, left from a closed one to its parent. */
