@@ -133,6 +133,32 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium, during fail
     await page.context().close();
   });
 
+  it("shows images of the payload from blobs, and asks nobody for others", async () => {
+    const data =
+      "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+    const elsewhere = `https://pictures.example/${TURNED}.png`;
+    const content = [data, elsewhere].map((url) => ({ type: "image_url", image_url: { url } }));
+    const messages = [{ role: "user", content }];
+    await test.post("/v2/acme/pictures/calls/complete", {
+      batch: [call("seen", { project_id: "acme/pictures", trace_id: "seen", inputs: { messages } })],
+    });
+    const page = await test.open("/acme/pictures/overview");
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await show(page, "/acme/pictures/trace/seen");
+    await page.getByText("An image that lies elsewhere").waitFor();
+    const images = page.locator("img");
+    await expect.poll(() => images.evaluateAll(([one]) => (one as HTMLImageElement).naturalWidth)).toBe(1);
+    expect(await images.evaluateAll((all) => all.map((one) => one.getAttribute("src")!))).toEqual([
+      expect.stringMatching(/^blob:/),
+    ]);
+    const home = new URL(page.url()).origin;
+    expect(asked.filter((url) => !url.startsWith(`blob:${home}/`) && new URL(url).origin !== home)).toEqual(
+      [],
+    );
+    await page.context().close();
+  });
+
   it("reports that the store is unavailable, and shows the numbers once it is back", async () => {
     isAway = true;
     const page = await test.open(`/${PROJECT}/trace/hostile`, { noisy: true });

@@ -3,8 +3,6 @@ import { elementsFor } from "./row-elements.ts";
 import { ROW_PX, useScroll, type RowKeys } from "./use-scroll.ts";
 import { useVirtualRows } from "./use-virtual-rows.ts";
 
-export { ROW_PX } from "./use-scroll.ts";
-
 /** A keyboard event of React or of the document. */
 export type KeyPress = Pick<
   KeyboardEvent,
@@ -42,8 +40,6 @@ interface RowListProps {
   readonly aria?: (index: number) => RowAria;
   readonly rowClass?: (index: number) => string;
   readonly row: (index: number) => ReactNode;
-  /** An overlay that is rendered with the rows. */
-  readonly layer?: (visible: SeenRows & { readonly offsetPx: number }) => ReactNode;
   readonly onSeen?: (seen: SeenRows) => void;
   readonly onActive: (index: number) => void;
   readonly onOpen: (index: number) => void;
@@ -55,7 +51,7 @@ interface RowListProps {
 export function RowList(props: RowListProps) {
   const { id, count, active, onActive, onOpen } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const { items, totalPx, offsetPx } = useVirtualRows(scroller, { count, rowPx: ROW_PX });
+  const { items, totalPx } = useVirtualRows(scroller, { count, rowPx: ROW_PX });
   useScroll(scroller, { active, keys: props.keys, chosen: props.chosen ?? active });
   const onKeyDown = (event: KeyPress): void => {
     const { target } = event;
@@ -117,7 +113,6 @@ export function RowList(props: RowListProps) {
           {props.header}
         </div>
       </div>
-      {props.layer?.({ first, last, offsetPx })}
       <div role="rowgroup" className="body" style={{ height: `${totalPx}px` }}>
         {lines}
       </div>

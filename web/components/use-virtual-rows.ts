@@ -3,7 +3,6 @@ import { useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
 export interface VirtualRows {
   readonly items: readonly VirtualItem[];
   readonly totalPx: number;
-  readonly offsetPx: number;
 }
 
 /** Which of many rows of one height have to be in the document. */
@@ -20,6 +19,5 @@ export function useVirtualRows(
   return {
     items: virtualizer.getVirtualItems(),
     totalPx: virtualizer.getTotalSize(),
-    offsetPx: virtualizer.scrollOffset ?? 0,
   };
 }

@@ -8,7 +8,7 @@ const KEYS = [
   ["→ ←", "Open and close; to the first call below, to the parent"],
   ["/", "Search traces; find a call in a trace"],
   ["e", "To the next failed call"],
-  ["$", "Down to the call that accounts for most of the cost"],
+  ["$", "To the call with the largest own cost, of those below the row"],
   ["Esc", "Close the details, or what is open"],
 ] as const;
 

@@ -1,21 +1,18 @@
 import { useMemo, type RefObject } from "react";
 import type { CallTree } from "./tree/call-tree.ts";
 import { matchesIn } from "./tree/find.ts";
-import { NOT_FOUND } from "./tree/text-index.ts";
-import { nextOf } from "./tree/walk.ts";
 
 interface FindBoxProps {
   readonly input: RefObject<HTMLInputElement | null>;
   readonly tree: CallTree;
-  /** Position to continue from. */
-  readonly from: number;
   readonly find: string;
   readonly onFind: (text: string) => void;
-  readonly reveal: (position: number) => void;
+  /** Goes to the next one. */
+  readonly revealNext: (isWanted: (position: number) => boolean) => void;
 }
 
 /** Calls by name or id; Enter goes to the next. */
-export function FindBox({ input, tree, from, find, onFind, reveal }: FindBoxProps) {
+export function FindBox({ input, tree, find, onFind, revealNext }: FindBoxProps) {
   const matches = useMemo(() => matchesIn(tree, find), [tree, find]);
   return (
     <label className="find">
@@ -28,9 +25,7 @@ export function FindBox({ input, tree, from, find, onFind, reveal }: FindBoxProp
         onChange={(event) => onFind(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape") document.querySelector<HTMLElement>(".rows.tree")?.focus();
-          if (event.key !== "Enter") return;
-          const next = nextOf(tree, from, matches.has);
-          if (next !== NOT_FOUND) reveal(next);
+          if (event.key === "Enter") revealNext(matches.has);
         }}
       />
       <span className="dim" aria-live="polite">

@@ -2,13 +2,10 @@ import { useMemo } from "react";
 import { formatDuration } from "../format/figure.ts";
 import type { Total } from "../format/usage.ts";
 import { Dollars, Live, Tokens } from "../components/figure.tsx";
-import { RowList, ROW_PX, type KeyPress } from "../components/row-list.tsx";
+import { RowList, type KeyPress } from "../components/row-list.tsx";
 import { UsageOrPlaceholder } from "../components/used-or.tsx";
-import type { Axis, Bar } from "./bars.ts";
-import type { TreeUsage } from "./tree/tree-usage.ts";
-import { indexOfKey, keyAt, rowAt, type Row } from "./tree/rows.ts";
+import { indexOfKey, rowAt, type Row } from "./tree/rows.ts";
 import type { TraceState } from "./trace-state.ts";
-import { Waterfall } from "./waterfall.tsx";
 
 interface TreeTableProps {
   readonly state: TraceState;
@@ -25,12 +22,11 @@ interface TreeTableProps {
 }
 
 export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTableProps) {
-  const { tree, rows, treeUsage, axis, unfinished } = state;
-  const rowOf = (index: number): Row | undefined => rowAt(tree, rows, state.opened, index);
-  const whole = treeUsage?.all.usd ?? 0;
+  const { tree, rows, axis } = state;
+  const rowOf = (index: number): Row | undefined => rowAt(tree, rows, index);
   const keys = useMemo(
     () => ({
-      at: (index: number) => keyAt(tree, rows, index),
+      at: (index: number) => rowAt(tree, rows, index)?.key,
       indexOf: (key: string) => indexOfKey(tree, rows, key),
     }),
     [tree, rows],
@@ -46,28 +42,18 @@ export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTabl
       keys={keys}
       header={<Head axis={axis} />}
       aria={(index) => ({ level: (rows.depths[index] ?? 0) + 1, expanded: rowOf(index)?.open })}
-      rowClass={(index) => (keyAt(tree, rows, index) === opened ? "opened" : "")}
+      rowClass={(index) => (rowOf(index)?.key === opened ? "opened" : "")}
       row={(index) => {
         const row = rowOf(index);
-        return row && <Cells {...{ row, treeUsage, isAdding, unfinished, axis, onFold }} />;
+        return row && <Cells {...{ row, state, isAdding, onFold }} />;
       }}
-      layer={({ first, last, offsetPx }) => (
-        <Waterfall
-          axis={axis}
-          offsetPx={offsetPx}
-          bars={Array.from({ length: last + 1 - first }, (_, at) => rowOf(first + at)).flatMap((row, at) =>
-            row === undefined ? [] : [barOf(row, { topPx: (first + at) * ROW_PX, treeUsage, whole, axis })],
-          )}
-        />
-      )}
     />
   );
 }
 
 const TOTAL = "With everything below, each completion once; before it what the call itself adds to the trace";
 
-function Head({ axis }: { readonly axis: Axis }) {
-  const marks = [0, 0.25, 0.5, 0.75].map((part) => formatDuration((axis.toMs - axis.fromMs) * part).text);
+function Head({ axis }: Pick<TraceState, "axis">) {
   return (
     <>
       <span role="columnheader">call</span>
@@ -78,9 +64,9 @@ function Head({ axis }: { readonly axis: Axis }) {
         cost
       </span>
       <span role="columnheader" className="bars" aria-label="when">
-        {marks.map((mark, at) => (
-          <span key={at} className={`mark at-${at}`}>
-            {mark}
+        {[0, 0.25, 0.5, 0.75].map((part) => (
+          <span key={part} className="mark" style={{ left: `${part * 100}%` }}>
+            {formatDuration((axis.toMs - axis.fromMs) * part).text}
           </span>
         ))}
       </span>
@@ -90,26 +76,27 @@ function Head({ axis }: { readonly axis: Axis }) {
 
 interface CellsProps {
   readonly row: Row;
-  readonly treeUsage: TreeUsage | undefined;
+  readonly state: TraceState;
   readonly isAdding: boolean;
-  readonly unfinished: TraceState["unfinished"];
-  readonly axis: Axis;
   readonly onFold: (key: string) => void;
 }
 
-function Cells({ row, treeUsage, isAdding, unfinished, axis, onFold }: CellsProps) {
-  const total = treeUsage && totalOfRow(row, treeUsage);
-  const own = row.kind === "call" ? treeUsage?.own(row.call.position) : undefined;
+const INDENT_PX = 16;
+const MAX_INDENTS = 24;
+
+function Cells({ row, state, isAdding, onFold }: CellsProps) {
+  const { treeUsage } = state;
+  const total =
+    row.group === undefined ? treeUsage?.total(row.call.position) : treeUsage?.group(row.group.position);
+  const own = row.group === undefined ? treeUsage?.own(row.call.position) : undefined;
+  const indentPx = Math.min(row.depth, MAX_INDENTS) * INDENT_PX;
   return (
     <>
-      <span
-        role="gridcell"
-        className="name"
-        style={{ paddingLeft: `min(${6 + Math.min(row.depth, 24) * 16}px, 60%)` }}
-      >
-        <Guides depth={row.depth} />
+      <span role="gridcell" className="name" style={{ paddingLeft: `min(${6 + indentPx}px, 60%)` }}>
+        {/* a line for each ancestor */}
+        <i className="guides" style={{ width: `${indentPx}px` }} />
         <Fold row={row} onFold={onFold} />
-        <Name row={row} unfinished={unfinished} />
+        <Name row={row} unfinished={state.unfinished} />
       </span>
       <span role="gridcell" className="number tokens">
         {own !== undefined && own.tokens !== total?.tokens && (
@@ -128,19 +115,10 @@ function Cells({ row, treeUsage, isAdding, unfinished, axis, onFold }: CellsProp
         <UsageOrPlaceholder {...{ total, isAdding }} show={(total) => <Dollars total={total} />} />
       </span>
       <span role="gridcell" className="bars">
-        <span className="unseen">{timesOf(row, axis)}</span>
+        <Bar row={row} axis={state.axis} share={shareOf(total, treeUsage?.all)} />
       </span>
     </>
   );
-}
-
-function totalOfRow(row: Row, treeUsage: TreeUsage): Total {
-  return row.kind === "call" ? treeUsage.total(row.call.position) : treeUsage.group(row.group.position);
-}
-
-/** A line for each ancestor. */
-function Guides({ depth }: { readonly depth: number }) {
-  return <i className="guides" style={{ width: `${Math.min(depth, 24) * 16}px` }} />;
 }
 
 function Fold({ row, onFold }: { readonly row: Row; readonly onFold: (key: string) => void }) {
@@ -158,17 +136,16 @@ function Fold({ row, onFold }: { readonly row: Row; readonly onFold: (key: strin
 }
 
 function Name({ row, unfinished }: { readonly row: Row; readonly unfinished: TraceState["unfinished"] }) {
-  if (row.kind === "group") {
-    const { name, members, failed } = row.group;
+  const { call, group, open } = row;
+  if (group !== undefined) {
     return (
       <>
-        <bdi className="text">{name}</bdi>
-        <span className="times">×{members.length}</span>
-        {failed > 0 && <span className="failed">{failed} failed</span>}
+        <bdi className="text">{call.name}</bdi>
+        <span className="times">×{group.members.length}</span>
+        {group.failed > 0 && <span className="failed">{group.failed} failed</span>}
       </>
     );
   }
-  const { call } = row;
   const below = call.errors - (call.exception === null ? 0 : 1);
   return (
     <>
@@ -182,43 +159,39 @@ function Name({ row, unfinished }: { readonly row: Row; readonly unfinished: Tra
         {call.name}
       </bdi>
       {unfinished.has(call.position) && <Live />}
-      {row.open === false && <span className="times">{call.calls - 1} below</span>}
-      {row.open === false && below > 0 && <span className="failed">{below} failed</span>}
+      {open === false && <span className="times">{call.calls - 1} below</span>}
+      {open === false && below > 0 && <span className="failed">{below} failed</span>}
     </>
   );
 }
 
-function timesOf(row: Row, axis: Axis): string {
-  const { startMs, endMs } = timesOfRow(row, axis);
-  return `begins after ${formatDuration(startMs - axis.fromMs).text}, takes ${formatDuration(endMs - startMs).text}`;
+/** Undefined: a cost is not known. */
+function shareOf(total: Total | undefined, all: Total | undefined): number | undefined {
+  return total?.usd == null || all?.usd == null || all.usd === 0 ? undefined : total.usd / all.usd;
 }
 
-function timesOfRow(
-  row: Row,
-  axis: Axis,
-): { readonly startMs: number; readonly endMs: number; readonly running: boolean } {
-  if (row.kind === "call") {
-    const { startMs, endMs } = row.call;
-    return { startMs, endMs: endMs ?? axis.toMs, running: endMs === null };
-  }
-  const { fromMs, toMs, running } = row.group;
-  return { startMs: fromMs, endMs: running ? Math.max(toMs, axis.toMs) : toMs, running };
+interface BarProps {
+  readonly row: Row;
+  readonly axis: TraceState["axis"];
+  /** Part of the cost of the trace, 0..1. */
+  readonly share: number | undefined;
 }
 
-interface BarContext {
-  readonly topPx: number;
-  readonly treeUsage: TreeUsage | undefined;
-  /** The cost of the whole trace. */
-  readonly whole: number;
-  readonly axis: Axis;
-}
-
-function barOf(row: Row, { topPx, treeUsage, whole, axis }: BarContext): Bar {
-  const usd = treeUsage === undefined ? null : totalOfRow(row, treeUsage).usd;
-  return {
-    topPx,
-    ...timesOfRow(row, axis),
-    failed: row.kind === "call" ? row.call.exception !== null : row.group.failed > 0,
-    share: usd === null || whole === 0 ? undefined : usd / whole,
-  };
+/** When a call ran; the height of the dark part shows its share of the trace's cost. */
+function Bar({ row: { call, group }, axis, share = 0 }: BarProps) {
+  const { endMs } = group ?? call;
+  const [afterMs, tookMs] = [call.startMs - axis.fromMs, (endMs ?? axis.toMs) - call.startMs];
+  const percent = (ms: number): string => `${(ms / Math.max(1, axis.toMs - axis.fromMs)) * 100}%`;
+  return (
+    <span
+      className={`bar ${endMs === null ? "running" : ""}`}
+      style={{ left: percent(afterMs), width: percent(tookMs) }}
+    >
+      {share > 0 && <i style={{ height: `${share * 100}%` }} />}
+      <span className="took">
+        <span className="unseen">begins after {formatDuration(afterMs).text}, takes </span>
+        {endMs === null ? "live" : formatDuration(tookMs).text}
+      </span>
+    </span>
+  );
 }

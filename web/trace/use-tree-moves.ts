@@ -1,14 +1,12 @@
-import { useMemo, useState } from "react";
+import { useMemo, useState, type RefObject } from "react";
+import type { KeyPress } from "../components/row-list.tsx";
 import type { UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
-import { idAt } from "./tree/call-tree.ts";
-import { openedFor, type ExpandedState } from "./tree/expanded-state.ts";
-import { indexOfKey, isGroup, keyAt } from "./tree/rows.ts";
+import { childrenOf, hasFailed, idAt } from "./tree/call-tree.ts";
+import { costliestCall, nextOf } from "./tree/find.ts";
+import { indexOfKey, openedFor, rowAbove, rowAt, rowBelow, type ExpandedState } from "./tree/rows.ts";
 import { NOT_FOUND } from "./tree/text-index.ts";
-import { nextOf, positionOfRow } from "./tree/walk.ts";
 import type { TraceState } from "./trace-state.ts";
-
-export type ChangeFolding = (folding: ExpandedState, more?: UrlState["options"]) => void;
 
 interface TreeMovesProps {
   readonly options: UrlState["options"];
@@ -16,69 +14,70 @@ interface TreeMovesProps {
   readonly opened: string | undefined;
   readonly go: Go;
   readonly state: TraceState;
-  readonly folding: ExpandedState;
-  readonly changeFolding: ChangeFolding;
+  readonly expanded: ExpandedState;
+  readonly setChanged: (changed: ExpandedState["changed"]) => void;
+  readonly find: RefObject<HTMLInputElement | null>;
 }
 
-export interface TreeMoves {
-  /** The active row; -1: folding hides it. Initially the opened call, or else the first row. */
-  readonly active: number;
-  /** Its call. */
-  readonly position: number;
-  /** Changes whenever a row is chosen, even the same one. */
-  readonly turn: number;
-  readonly choose: (key: string | undefined) => void;
-  /** Opens the details of a row. */
-  readonly open: (index: number) => void;
-  readonly close: () => void;
-  readonly fold: (key: string) => void;
-  /** Unfolds what hides a call, and goes there. */
-  readonly reveal: (position: number) => void;
-  readonly revealNext: (isWanted: (position: number) => boolean) => void;
-}
-
-/** Choosing, opening and folding rows of the tree. */
-export function useTreeMoves({
-  options,
-  opened,
-  go,
-  state: { tree, rows },
-  folding,
-  changeFolding,
-}: TreeMovesProps): TreeMoves {
-  const [{ key, turn }, setChosen] = useState({ key: opened ?? keyAt(tree, rows, 0), turn: 0 });
+/** Choosing, opening and folding rows of the tree. Initially the opened call is active, or else the first row. */
+export function useTreeMoves(props: TreeMovesProps) {
+  const { options, opened, go, state, expanded, setChanged, find } = props;
+  const { tree, rows, treeUsage } = state;
+  const keyAt = (index: number): string | undefined => rowAt(tree, rows, index)?.key;
+  const [{ key, turn }, setChosen] = useState({ key: opened ?? keyAt(0), turn: 0 });
   const active = useMemo(() => indexOfKey(tree, rows, key), [tree, rows, key]);
-  const position = positionOfRow(tree, rows, active);
+  const row = rowAt(tree, rows, active);
+  const position = row?.call.position ?? NOT_FOUND;
   const choose = (key: string | undefined): void => setChosen(({ turn }) => ({ key, turn: turn + 1 }));
-  const fold = (key: string): void => {
-    const changed = new Set(folding.changed);
-    if (!changed.delete(key)) changed.add(key);
-    changeFolding({ ...folding, changed });
-  };
+  const goTo = (index: number): void => choose(keyAt(index));
+  const fold = (key: string): void => setChanged(expanded.changed.symmetricDifference(new Set([key])));
+  /** Unfolds what hides a call, and goes there. */
   const reveal = (position: number): void => {
+    if (position === NOT_FOUND) return;
     const call = idAt(tree, position);
-    const changed = openedFor(tree, position, folding);
-    changeFolding({ ...folding, changed }, opened === undefined ? {} : { call });
+    setChanged(openedFor(tree, position, expanded));
+    if (opened !== undefined) go({ options: { ...options, call } }, "replace");
     choose(call);
+  };
+  const revealNext = (isWanted: (position: number) => boolean): void =>
+    reveal(nextOf(tree, position, isWanted));
+  const nextFailed = (): void => revealNext((next) => hasFailed(tree, next));
+  /** Among these calls and everything below them. */
+  const revealCostliest = (tops: Iterable<number> = childrenOf(tree, NOT_FOUND)): void => {
+    if (treeUsage !== undefined) reveal(costliestCall(tree, tops, treeUsage));
+  };
+  const close = (): void => go({ options: { ...options, call: "", tab: "", panel: "closed" } });
+  const open = (index: number): void => {
+    const row = rowAt(tree, rows, index);
+    if (row?.group !== undefined) fold(row.key);
+    else if (row !== undefined)
+      go({ options: { ...options, call: row.key, panel: "" } }, opened === undefined ? undefined : "replace");
+  };
+  const actions: Readonly<Record<string, () => void>> = {
+    ArrowRight: () => (row?.open === false ? fold(row.key) : goTo(rowBelow(rows, active))),
+    ArrowLeft: () => (row?.open === true ? fold(row.key) : goTo(rowAbove(rows, active))),
+    Escape: close,
+    "/": () => find.current?.focus(),
+    e: nextFailed,
+    $: () => revealCostliest(row && (row.group?.members ?? [position])),
+  };
+  const onKey = ({ key }: KeyPress): boolean => {
+    if (!Object.hasOwn(actions, key)) return false;
+    actions[key]?.();
+    return true;
   };
   return {
     active,
     position,
     turn,
-    choose,
+    goTo,
+    open,
+    close,
     fold,
     reveal,
-    revealNext(isWanted) {
-      const next = nextOf(tree, position, isWanted);
-      if (next !== NOT_FOUND) reveal(next);
-    },
-    open(index) {
-      const key = keyAt(tree, rows, index);
-      if (key === undefined) return;
-      if (isGroup(rows.lines[index]!)) fold(key);
-      else
-        go({ options: { ...options, call: key, panel: "" } }, opened === undefined ? undefined : "replace");
-    },
-    close: () => go({ options: { ...options, call: "", tab: "", panel: "closed" } }),
+    revealNext,
+    nextFailed,
+    revealCostliest,
+    onKey,
   };
 }

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { useQuery } from "../api/use-query.ts";
 import { asCurl } from "../api/client.ts";
 import { formatTime } from "../format/instants.ts";
@@ -11,22 +11,18 @@ import { UsageOrPlaceholder } from "../components/used-or.tsx";
 import type { UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import { useMedia } from "../state/use-media.ts";
-import { callAt, childrenOf, countOf, hasFailed, idAt, positionOf } from "./tree/call-tree.ts";
-import type { ExpandedState } from "./tree/expanded-state.ts";
+import { callAt, childrenOf, countOf, idAt, positionOf } from "./tree/call-tree.ts";
 import type { TreeUsage } from "./tree/tree-usage.ts";
-import { keyAt } from "./tree/rows.ts";
+import { openedFor } from "./tree/rows.ts";
 import { NOT_FOUND } from "./tree/text-index.ts";
-import { costliestDescendant } from "./tree/walk.ts";
 import { Details, type UsedByCall } from "./details.tsx";
 import { FindBox } from "./find-box.tsx";
 import { loadTrace, type LoadedTrace } from "./load/load-trace.ts";
 import { traceQuestions } from "./load/trace-questions.ts";
-import { printFolding, readFolding, useTraceState, type TraceState } from "./trace-state.ts";
+import { useTraceState, type TraceState } from "./trace-state.ts";
 import { Split } from "./split.tsx";
 import { TreeTable } from "./tree-table.tsx";
-
-import { useTreeKeys } from "./use-tree-keys.ts";
-import { useTreeMoves, type ChangeFolding } from "./use-tree-moves.ts";
+import { useTreeMoves } from "./use-tree-moves.ts";
 
 /** Tree and details fit side by side. */
 const BESIDE = "(width >= 1100px)";
@@ -42,40 +38,29 @@ interface TraceViewProps {
   readonly go: Go;
 }
 
-export function TraceView({ address, project, traceId, zone, go }: TraceViewProps) {
+export function TraceView(props: TraceViewProps) {
+  const { project, traceId } = props;
   const load = useQuery<LoadedTrace>(`trace\n${project}\n${traceId}`, (asking, show) =>
     loadTrace(project, traceId, { asking, show }),
   );
-  const [folding, setFolding] = useState(() => readFolding(address.options));
-  const state = useTraceState(load.value, folding);
-  useRefresh(load.value, load.refetch);
-  const changeFolding = useCallback(
-    (next: ExpandedState, more: UrlState["options"] = {}) => {
-      setFolding(next);
-      go({ options: { ...address.options, ...printFolding(next), ...more } }, "replace");
-    },
-    [address, go],
-  );
+  const trace = load.value;
+  useRefresh(trace, load.refetch);
   return (
     <main className="trace-view" aria-busy={load.busy}>
       <h1 className="unseen">Trace</h1>
       <LoadState
         load={load}
         counting="calls read"
-        {...(load.value?.used === undefined && { shown: "The usage of the calls is not known." })}
+        {...(trace?.used === undefined && { shown: "The usage of the calls is not known." })}
       />
-      {load.value !== undefined && countOf(load.value.tree) === 0 && (
+      {trace !== undefined && countOf(trace.tree) === 0 && (
         <Notice kind="quiet" title="There is no such trace in this project.">
           It may be in another project, or deleted, or on its way.{" "}
           <button onClick={load.refetch}>Retry</button>
         </Notice>
       )}
-      {load.value !== undefined && state !== undefined && countOf(state.tree) > 0 && (
-        <Shell
-          {...{ address, project, traceId, zone, go, state, folding, changeFolding }}
-          trace={load.value}
-          isAdding={load.busy}
-        />
+      {trace !== undefined && countOf(trace.tree) > 0 && (
+        <Shell {...props} trace={trace} isAdding={load.busy} />
       )}
     </main>
   );
@@ -96,43 +81,48 @@ function useRefresh(trace: LoadedTrace | undefined, again: () => void): void {
 
 interface ShellProps extends TraceViewProps {
   readonly trace: LoadedTrace;
-  readonly state: TraceState;
   /** The usage of the calls is being loaded. */
   readonly isAdding: boolean;
-  readonly folding: ExpandedState;
-  readonly changeFolding: ChangeFolding;
 }
 
-function Shell(props: ShellProps) {
-  const { address, project, traceId, zone, go, trace, state, isAdding, folding, changeFolding } = props;
+function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellProps) {
   const { options } = address;
+  const { tree } = trace;
+  const change = (more: UrlState["options"]) => go({ options: { ...options, ...more } }, "replace");
   const isBeside = useMedia(BESIDE) && options["panel"] !== "closed";
-  const opened = options["call"] ?? (isBeside ? idAt(trace.tree, 0) : undefined);
-  const find = useRef<HTMLInputElement>(null);
-  const { tree, rows, treeUsage } = state;
-  const moves = useTreeMoves({ options, opened, go, state, folding, changeFolding });
-  const { active, position, choose, close, fold, reveal, revealNext } = moves;
-  const nextFailed = (): void => revealNext((next) => hasFailed(tree, next));
-  const onKey = useTreeKeys({ state, active, choose, fold, reveal, nextFailed, close, find });
+  const opened = options["call"] ?? (isBeside ? idAt(tree, 0) : undefined);
   const openedPosition = opened === undefined ? NOT_FOUND : positionOf(tree, opened);
+  const groupsOpen = options["groups"] === "open";
+  const [changed, setChanged] = useState(() =>
+    openedFor(tree, openedPosition, { changed: new Set(), groupsOpen }),
+  );
+  const expanded = { changed, groupsOpen };
+  const state = useTraceState(trace, expanded);
+  const { treeUsage } = state;
+  const find = useRef<HTMLInputElement>(null);
+  const moves = useTreeMoves({ options, opened, go, state, expanded, setChanged, find });
   return (
     <>
-      <Summary {...{ state, zone, isAdding, nextFailed }}>
+      <Summary {...{ state, zone, isAdding }} nextFailed={moves.nextFailed}>
         <FindBox
           input={find}
           tree={tree}
-          from={position}
-          reveal={reveal}
+          revealNext={moves.revealNext}
           find={options["find"] ?? ""}
-          onFind={(text) => go({ options: { ...options, find: text } }, "replace")}
+          onFind={(text) => change({ find: text })}
         />
-        <button onClick={() => changeFolding({ changed: new Set(), groupsOpen: !folding.groupsOpen })}>
-          {folding.groupsOpen ? "Group similar" : "Show all"}
+        <button
+          onClick={() => {
+            setChanged(new Set());
+            change({ groups: groupsOpen ? "" : "open" });
+          }}
+        >
+          {groupsOpen ? "Group similar" : "Show all"}
         </button>
-        {treeUsage !== undefined && (
+        {(treeUsage?.all.usd ?? 0) > 0 && (
           <button
-            title="Go down to the call that accounts for most of the cost ($)"
-            onClick={() => reveal(costliestDescendant(tree, 0, treeUsage))}
+            title="Go to the call with the largest own cost (below a row: $)"
+            onClick={() => moves.revealCostliest()}
           >
             Dearest call
           </button>
@@ -151,24 +141,23 @@ function Shell(props: ShellProps) {
       )}
       <Split isOpen={openedPosition !== NOT_FOUND}>
         <TreeTable
-          state={state}
-          isAdding={isAdding}
-          active={active}
-          opened={opened}
+          {...{ state, isAdding, opened }}
+          active={moves.active}
           chosen={`${moves.turn} ${opened}`}
-          onActive={(index) => choose(keyAt(tree, rows, index))}
+          onActive={moves.goTo}
           onOpen={moves.open}
-          onFold={fold}
-          onKey={onKey}
+          onFold={moves.fold}
+          onKey={moves.onKey}
         />
         {openedPosition !== NOT_FOUND && (
           <Details
-            {...{ project, traceId, zone, close }}
+            {...{ project, traceId, zone }}
+            close={moves.close}
             treeCall={callAt(tree, openedPosition)}
             used={treeUsage && usedBy(openedPosition, treeUsage)}
-            onModel={(llm) => revealNext((next) => treeUsage?.uses(next, llm) ?? false)}
+            onModel={(llm) => moves.revealNext((next) => treeUsage?.uses(next, llm) ?? false)}
             tab={options["tab"] ?? ""}
-            onTab={(tab) => go({ options: { ...options, tab } }, "replace")}
+            onTab={(tab) => change({ tab })}
           />
         )}
       </Split>

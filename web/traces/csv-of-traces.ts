@@ -40,7 +40,7 @@ export function csvOfTraces(rows: readonly TraceRow[]): string {
 }
 
 const PAGE = 500;
-/** What a tab can hold. */
+/** Rows held in the memory of a browser tab. */
 const MAX_ROWS = 100_000;
 
 /** Traces that match, page by page, and how many there are when the last page was read. */

@@ -131,7 +131,7 @@ function textsOf({ key }: Facet, value: FacetValue["value"]): Pick<FacetRow, "la
   return { label: label === "descendant_error" ? "failed below" : label, title: oneLine(text) };
 }
 
-/** What a facet counts may be more than it selects: one call has to match it and all other conditions on any call. */
+/** True if its counts are upper bounds: the selected call has to match all other conditions on any call, too. */
 export function isAtMost(facet: Facet, search: Search | undefined): boolean {
   if (search === undefined || facet.by.ofRoot === true || facet.key === "failed") return false;
   const { words, conditions } = withoutOwn(facet, search);

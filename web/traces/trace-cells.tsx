@@ -19,7 +19,7 @@ interface TraceCellsProps {
   readonly decimals: number;
   readonly href: string;
   readonly receiptHref: string;
-  /** Where the traces with one more condition are; undefined where none can be added. */
+  /** The URL of the list with one more condition; undefined if the query is JSON. */
   readonly withCondition: ((condition: Condition) => string) | undefined;
 }
 

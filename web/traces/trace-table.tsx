@@ -116,6 +116,6 @@ export function TraceTable(props: TraceTableProps) {
 
 /** Keeps window and zone, so that the way back leads to the same list. */
 function keptOptions(options: UrlState["options"]): UrlState["options"] {
-  const { call: _call, tab: _tab, find: _find, fold: _fold, groups: _groups, ...kept } = options;
+  const { call: _call, tab: _tab, find: _find, groups: _groups, ...kept } = options;
   return kept;
 }

@@ -95,7 +95,7 @@ export function conditionsOf({
 
 const LIMITS = { ">": "gt", ">=": "gte", "<": "lt", "<=": "lte", ":": undefined } as const;
 
-/** Of two limits of one kind, the stricter one. */
+/** Limits of sums over a trace, the strictest of each kind. */
 function totalsOf(sums: readonly Condition[]): NonNullable<Body["totals"]> {
   const totals: Record<string, Record<string, number>> = {};
   for (const { field, op, value } of sums) {
@@ -107,7 +107,7 @@ function totalsOf(sums: readonly Condition[]): NonNullable<Body["totals"]> {
   return totals;
 }
 
-/** Of no call: also sums, negated conditions, the latency and success. */
+/** True for conditions on a root or a whole trace: sums, `root.`, negated conditions, latency and success. */
 export function isOfRoot(condition: Condition): boolean {
   const { field, value, isNot, ofRoot = false } = condition;
   return (

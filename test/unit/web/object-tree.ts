@@ -1,4 +1,4 @@
-import type { ExpandedState } from "../../../web/trace/tree/expanded-state.ts";
+import type { ExpandedState } from "../../../web/trace/tree/rows.ts";
 import type { TraceCall } from "../../../web/trace/tree/tree-of.ts";
 
 /** The tree as objects, as it is easiest to understand: what the columns are compared with. */
@@ -95,13 +95,11 @@ export type Row =
 /** Like siblings. */
 export interface Group {
   readonly key: string;
-  readonly name: string;
   readonly nodes: readonly TreeNode[];
   /** Number of failed calls, descendants included. */
   readonly failed: number;
-  readonly running: boolean;
-  readonly fromMs: number;
-  readonly toMs: number;
+  /** Null: one of them still runs. */
+  readonly endMs: number | null;
 }
 
 /** So many siblings of one name are shown as one line. */
@@ -156,14 +154,12 @@ function groupsIn(siblings: readonly TreeNode[], parent: string): readonly Entry
 }
 
 function groupOf(key: string, nodes: readonly TreeNode[]): Group {
-  let [failed, running, fromMs, toMs] = [0, false, Infinity, -Infinity];
+  let [failed, endMs]: [number, number | null] = [0, -Infinity];
   for (const { call, errors } of nodes) {
     failed += errors;
-    if (call.endMs === null) running = true;
-    fromMs = Math.min(fromMs, call.startMs);
-    toMs = Math.max(toMs, call.endMs ?? call.startMs, call.startMs);
+    endMs = endMs === null || call.endMs === null ? null : Math.max(endMs, call.endMs, call.startMs);
   }
-  return { key, name: nodes[0]?.call.name ?? "", nodes, failed, running, fromMs, toMs };
+  return { key, nodes, failed, endMs };
 }
 
 function groupKey(parent: string, name: string): string {

@@ -1,20 +1,27 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callAt, countOf, extentOf, idAt, positionOf } from "../../../web/trace/tree/call-tree.ts";
-import { matchesIn } from "../../../web/trace/tree/find.ts";
-import { openedBy, openedFor, type ExpandedState } from "../../../web/trace/tree/expanded-state.ts";
+import {
+  callAt,
+  childrenOf,
+  countOf,
+  extentOf,
+  idAt,
+  positionOf,
+} from "../../../web/trace/tree/call-tree.ts";
+import { costliestCall, matchesIn, nextOf } from "../../../web/trace/tree/find.ts";
 import { treeUsageOf } from "../../../web/trace/tree/tree-usage.ts";
-import { indexOfKey, keyAt, rowAt, rowsOf } from "../../../web/trace/tree/rows.ts";
+import {
+  indexOfKey,
+  openedFor,
+  rowAbove,
+  rowAt,
+  rowBelow,
+  rowsOf,
+  type ExpandedState,
+} from "../../../web/trace/tree/rows.ts";
 import { NOT_FOUND } from "../../../web/trace/tree/text-index.ts";
 import { treeOf, type TraceCall } from "../../../web/trace/tree/tree-of.ts";
 import { usageColumnsOf } from "../../../web/trace/tree/usage-columns.ts";
-import {
-  costliestDescendant,
-  nextOf,
-  positionOfRow,
-  rowAbove,
-  rowBelow,
-} from "../../../web/trace/tree/walk.ts";
 import * as objects from "./object-tree.ts";
 import { usageOf } from "./usage-of.ts";
 import { runs } from "../../helpers/runs.ts";
@@ -68,33 +75,29 @@ const folded = fc
 
 function shown(calls: readonly TraceCall[], folding: ExpandedState) {
   const tree = treeOf(calls);
-  const opened = openedBy(tree, folding);
-  const rows = rowsOf(tree, opened);
-  return { tree, opened, rows };
+  return { tree, rows: rowsOf(tree, folding) };
 }
 
 /** Formats a line of the object tree as the columns do. */
 function lineOf(row: objects.Row): object {
   const { key, depth, open } = row;
-  if (row.kind === "call") {
-    const { call, calls, errors } = row.node;
-    const { parentId: _parentId, ...more } = call;
-    return { kind: "call", key, depth, open, call: { ...more, calls, errors } };
-  }
-  const { nodes, key: _key, ...group } = row.group;
-  return { kind: "group", key, depth, open, group: { ...group, members: nodes.map((node) => node.call.id) } };
+  const { call, calls, errors } = row.kind === "call" ? row.node : row.group.nodes[0]!;
+  const { parentId: _parentId, ...more } = call;
+  const line = { key, depth, open, call: { ...more, calls, errors } };
+  if (row.kind === "call") return { ...line, group: undefined };
+  const { nodes, failed, endMs } = row.group;
+  return { ...line, group: { failed, endMs, members: nodes.map((node) => node.call.id) } };
 }
 
-function lineAt({ tree, rows, opened }: ReturnType<typeof shown>, index: number): object {
-  const row = rowAt(tree, rows, opened, index)!;
-  if (row.kind === "call") {
-    const { position: _position, ...call } = row.call;
-    return { ...row, call };
-  }
-  const { position: _position, ...group } = row.group;
+function lineAt({ tree, rows }: ReturnType<typeof shown>, index: number): object {
+  const { call, group, ...row } = rowAt(tree, rows, index)!;
+  const { position: _position, ...more } = call;
+  if (group === undefined) return { ...row, call: more, group };
+  const { failed, endMs, members } = group;
   return {
     ...row,
-    group: { ...group, members: Array.from(group.members, (position) => idAt(tree, position)) },
+    call: more,
+    group: { failed, endMs, members: Array.from(members, (position) => idAt(tree, position)) },
   };
 }
 
@@ -106,7 +109,7 @@ describe("the tree in columns", () => {
         const expected = objects.rowsOf(roots, folding);
         const lines = Array.from(columns.rows.lines, (_, index) => lineAt(columns, index));
         expect(lines).toEqual(expected.map(lineOf));
-        expect(rowAt(columns.tree, columns.rows, columns.opened, lines.length)).toBeUndefined();
+        expect(rowAt(columns.tree, columns.rows, lines.length)).toBeUndefined();
       }),
       seeded,
     );
@@ -122,7 +125,6 @@ describe("the tree in columns", () => {
         );
         for (const [position, node] of nodes.entries()) {
           expect(positionOf(tree, node.call.id)).toBe(position);
-          expect(tree.depths[position]).toBe(node.depth);
           for (const child of node.children)
             expect(tree.parents[positionOf(tree, child.call.id)]).toBe(position);
         }
@@ -167,7 +169,7 @@ describe("the rows", () => {
       fc.property(folded, ({ calls, folding }) => {
         const { tree, rows } = shown(calls, folding);
         for (let index = 0; index < rows.lines.length; index++)
-          expect(indexOfKey(tree, rows, keyAt(tree, rows, index))).toBe(index);
+          expect(indexOfKey(tree, rows, rowAt(tree, rows, index)!.key)).toBe(index);
         expect(indexOfKey(tree, rows, "not there")).toBe(-1);
         expect(indexOfKey(tree, rows, undefined)).toBe(-1);
       }),
@@ -186,7 +188,7 @@ describe("the rows", () => {
         const { rows } = shown(calls, { ...folding, changed });
         expect(indexOfKey(tree, rows, wanted.id)).toBeGreaterThanOrEqual(0);
         for (let index = 0; index < before.rows.lines.length; index++)
-          expect(indexOfKey(tree, rows, keyAt(tree, before.rows, index))).toBeGreaterThanOrEqual(0);
+          expect(indexOfKey(tree, rows, rowAt(tree, before.rows, index)!.key)).toBeGreaterThanOrEqual(0);
       }),
       seeded,
     );
@@ -200,8 +202,8 @@ describe("navigation", () => {
       call(`tool-${at}`, `step-${at}`, { exception: at % 2 === 0 ? "Error" : null }),
     ]);
     const tree = shown([call("root", null), ...calls], { changed: new Set(), groupsOpen: false });
-    const row = rowAt(tree.tree, tree.rows, tree.opened, 1);
-    expect(row).toMatchObject({ kind: "group", group: { name: "step", failed: 2 } });
+    const row = rowAt(tree.tree, tree.rows, 1);
+    expect(row).toMatchObject({ call: { name: "step" }, group: { failed: 2 } });
   });
 
   it("goes to the next failed call, from the last one to the first", () => {
@@ -237,32 +239,38 @@ describe("navigation", () => {
 
   it("goes from a row to its first child, and to its parent", () => {
     const calls = [call("root", null), call("agent", "root"), call("model", "agent"), call("tool", "root")];
-    const { tree, rows } = shown(calls, { changed: new Set(), groupsOpen: false });
+    const { rows } = shown(calls, { changed: new Set(), groupsOpen: false });
     expect([0, 1, 2, 3].map((index) => rowBelow(rows, index))).toEqual([1, 2, 2, 3]);
     expect([0, 1, 2, 3].map((index) => rowAbove(rows, index))).toEqual([0, 0, 1, 0]);
-    expect([-1, 0, 3, 4].map((index) => positionOfRow(tree, rows, index))).toEqual([
-      NOT_FOUND,
-      0,
-      3,
-      NOT_FOUND,
-    ]);
   });
 
-  it("goes down to the most expensive call", () => {
-    const tree = treeOf([
-      call("root", null),
-      call("cheap", "root"),
-      call("agent", "root"),
-      call("model", "agent"),
-      call("tool", "agent"),
-    ]);
+  /** The costliest call of a trace by parent and own cost of each call, among these and everything below them. */
+  function costliestOf(
+    calls: Readonly<Record<string, readonly [parent: string | null, usd: number | null]>>,
+    ...tops: readonly string[]
+  ): string | undefined {
+    const tree = treeOf(Object.entries(calls).map(([id, [parent]]) => call(id, parent)));
     const ids = Array.from(tree.calls, (_, position) => idAt(tree, position));
-    const leaves = { cheap: usageOf("m", 10, 0.1), model: usageOf("m", 80, 0.8), tool: {} };
-    const totals = { root: usageOf("m", 100, 1), agent: usageOf("m", 90, 0.9), ...leaves };
-    const owns = { agent: usageOf("m", 10, 0.1), ...leaves };
-    const treeUsage = treeUsageOf(tree, usageColumnsOf(totals, ids), usageColumnsOf(owns, ids));
-    expect(idAt(tree, costliestDescendant(tree, 0, treeUsage))).toBe("model");
-    const nothing = usageColumnsOf({}, ids);
-    expect(costliestDescendant(tree, 0, treeUsageOf(tree, nothing, nothing))).toBe(0);
+    const owns = Object.fromEntries(
+      Object.entries(calls).map(([id, [, usd]]) => [id, usd === 0 ? {} : usageOf("m", 1, usd)]),
+    );
+    const columns = usageColumnsOf(owns, ids);
+    const found = costliestCall(
+      tree,
+      tops.length === 0 ? childrenOf(tree, NOT_FOUND) : tops.map((id) => positionOf(tree, id)),
+      treeUsageOf(tree, columns, columns),
+    );
+    return found === NOT_FOUND ? undefined : idAt(tree, found);
+  }
+
+  it("goes to the call with the largest own cost, in all or below some calls", () => {
+    const steps = Array.from({ length: 10 }, (_, at) => [`step-${at}`, ["agent", 0.5]] as const);
+    const trace = { root: [null, 0], agent: ["root", 0], single: ["root", 4] } as const;
+    const beside = { ...trace, ...Object.fromEntries(steps) };
+    expect(costliestOf(beside)).toBe("single");
+    expect(costliestOf(beside, "agent")).toBe("step-0");
+    expect(costliestOf(beside, "step-3", "step-4")).toBe("step-3");
+    expect(costliestOf({ first: [null, 0.1], second: [null, 9] })).toBe("second");
+    expect(costliestOf({ root: [null, 0], model: ["root", null] })).toBeUndefined();
   });
 });

@@ -13,9 +13,8 @@ export interface CallTree {
   readonly startMs: Float64Array<ArrayBuffer>;
   /** NaN: it still runs. */
   readonly endMs: Float64Array<ArrayBuffer>;
-  /** `NOWHERE`: it is a root. */
+  /** `NOT_FOUND`: it is a root. */
   readonly parents: Int32Array<ArrayBuffer>;
-  readonly depths: Uint32Array<ArrayBuffer>;
   /** Usage of the call and its descendants. */
   readonly calls: Uint32Array<ArrayBuffer>;
   readonly errors: Uint32Array<ArrayBuffer>;
@@ -24,16 +23,15 @@ export interface CallTree {
 
 /** Like siblings, in numbered groups. */
 export interface Groups {
-  /** The group of each call; `NOWHERE`: it is in none. */
+  /** The group of each call; `NOT_FOUND`: it is in none. */
   readonly ofCalls: Int32Array<ArrayBuffer>;
   /** The members of all groups, one group after another. */
   readonly members: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
   /** Failed calls: members, and calls below them. */
   readonly failed: Uint32Array<ArrayBuffer>;
-  readonly running: Uint8Array<ArrayBuffer>;
-  readonly fromMs: Float64Array<ArrayBuffer>;
-  readonly toMs: Float64Array<ArrayBuffer>;
+  /** NaN: one of them still runs. */
+  readonly endMs: Float64Array<ArrayBuffer>;
 }
 
 /** One call of the tree, as a row and the details show it. */
@@ -73,7 +71,7 @@ export function idAt({ ids }: CallTree, position: number): string {
   return textAt(ids, position);
 }
 
-/** `NOWHERE`: there is no such call. */
+/** `NOT_FOUND`: there is no such call. */
 export function positionOf({ ids, idIndex }: CallTree, id: string): number {
   return positionOfText(idIndex, ids, id);
 }

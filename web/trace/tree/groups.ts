@@ -24,11 +24,9 @@ export function groupsOf(tree: Calls): Groups {
     failed: Uint32Array.from(groups, (members) =>
       members.reduce((sum, position) => sum + tree.errors[position]!, 0),
     ),
-    running: Uint8Array.from(groups, (members) =>
-      Number(members.some((position) => isRunning(tree, position))),
+    endMs: Float64Array.from(groups, (members) =>
+      members.reduce((end, at) => Math.max(end, tree.startMs[at]!, tree.endMs[at]!), -Infinity),
     ),
-    fromMs: Float64Array.from(groups, (members) => least(members, (position) => tree.startMs[position]!)),
-    toMs: Float64Array.from(groups, (members) => -least(members, (position) => -lastKnownMs(tree, position))),
   };
 }
 
@@ -38,17 +36,4 @@ function groupsBelow(tree: Calls, parent: number): readonly (readonly number[])[
   if (siblings.length < LIKE_SIBLINGS) return [];
   const byName = Map.groupBy(siblings, (position) => tree.names.of[position]!);
   return [...byName.values()].filter(({ length }) => length >= LIKE_SIBLINGS);
-}
-
-function isRunning({ endMs }: Calls, position: number): boolean {
-  return Number.isNaN(endMs[position]!);
-}
-
-function lastKnownMs(tree: Calls, position: number): number {
-  const start = tree.startMs[position]!;
-  return isRunning(tree, position) ? start : Math.max(start, tree.endMs[position]!);
-}
-
-function least(members: readonly number[], of: (position: number) => number): number {
-  return members.reduce((least, position) => Math.min(least, of(position)), Infinity);
 }

@@ -1,5 +1,4 @@
 import type { CallTree } from "./call-tree.ts";
-import { filled } from "./filled.ts";
 import { groupsOf } from "./groups.ts";
 import { knownTextsOf, textColumnOf } from "./text-column.ts";
 import { NOT_FOUND, textIndexOf } from "./text-index.ts";
@@ -33,10 +32,9 @@ export function treeOf(all: readonly TraceCall[]): CallTree {
     idIndex: textIndexOf(ids),
     names: knownTextsOf(sorted.map(({ name }) => name)),
     exceptions: knownTextsOf(sorted.map(({ exception }) => exception)),
-    startMs: filled(new Float64Array(count), (position) => sorted[position]!.startMs),
-    endMs: filled(new Float64Array(count), (position) => sorted[position]!.endMs ?? NaN),
+    startMs: new Float64Array(count).map((_, position) => sorted[position]!.startMs),
+    endMs: new Float64Array(count).map((_, position) => sorted[position]!.endMs ?? NaN),
     parents,
-    depths: depthsOf(parents),
     ...sumsOf(sorted, parents),
   };
   return { ...columns, groups: groupsOf(columns) };
@@ -46,7 +44,7 @@ function parentsOf(
   calls: readonly TraceCall[],
   positions: ReadonlyMap<string, number>,
 ): Int32Array<ArrayBuffer> {
-  return filled(new Int32Array(calls.length), (at) => {
+  return new Int32Array(calls.length).map((_, at) => {
     const { id, parentId } = calls[at]!;
     return parentId === null || parentId === id ? NOT_FOUND : (positions.get(parentId) ?? NOT_FOUND);
   });
@@ -91,25 +89,16 @@ function inTreeOrder(parentOf: Int32Array<ArrayBuffer>): TreeOrder {
     parentOf[at] = NOT_FOUND;
     reach(at);
   }
-  const parents = filled(new Int32Array(count), (position) => {
+  const parents = new Int32Array(count).map((_, position) => {
     const parent = parentOf[order[position]!]!;
     return parent === NOT_FOUND ? NOT_FOUND : positions[parent]!;
   });
   return { order, parents };
 }
 
-function depthsOf(parents: Int32Array): Uint32Array<ArrayBuffer> {
-  const depths = new Uint32Array(parents.length);
-  for (let position = 0; position < parents.length; position++) {
-    const parent = parents[position]!;
-    if (parent !== NOT_FOUND) depths[position] = depths[parent]! + 1;
-  }
-  return depths;
-}
-
 function sumsOf(sorted: readonly TraceCall[], parents: Int32Array): Pick<CallTree, "calls" | "errors"> {
   const calls = new Uint32Array(sorted.length).fill(1);
-  const errors = filled(new Uint32Array(sorted.length), (position) =>
+  const errors = new Uint32Array(sorted.length).map((_, position) =>
     Number(sorted[position]!.exception !== null),
   );
   for (let position = sorted.length - 1; position > 0; position--) {
