@@ -4,29 +4,21 @@ import { useRefetchOn, useQuery } from "../api/use-query.ts";
 import { LoadState } from "../components/notice.tsx";
 import { Tabs } from "../components/tabs.tsx";
 import { oneLine } from "../format/plain-text.ts";
-import type { Total, UsageByLlm } from "../format/usage.ts";
 import { CallData } from "./call-data.tsx";
 import { CallReceipt } from "./call-receipt.tsx";
 import type { TreeCall } from "./tree/call-tree.ts";
 import { Conversation, useConversation } from "./conversation/conversation.tsx";
 import { Facts, Failure } from "./facts.tsx";
 import { FeedbackList } from "./feedback-list.tsx";
-import { UsageTable } from "./usage-table.tsx";
-
-export interface UsedByCall {
-  /** Including everything below. */
-  readonly total: UsageByLlm;
-  /** By the call alone. */
-  readonly own: Total;
-}
+import type { TreeUsage } from "./tree/tree-usage.ts";
 
 interface DetailsProps {
   readonly project: string;
   readonly traceId: string;
   readonly zone: string;
   readonly treeCall: TreeCall;
-  /** Undefined: not known yet. */
-  readonly used: UsedByCall | undefined;
+  /** Undefined: what calls used is not known yet. */
+  readonly treeUsage: TreeUsage | undefined;
   readonly tab: string;
   readonly onTab: (tab: string) => void;
   /** Goes to the next call that used an LLM. */
@@ -57,13 +49,13 @@ export function Details({
   traceId,
   zone,
   treeCall,
-  used,
+  treeUsage,
   tab,
   onTab,
   onModel,
   close,
 }: DetailsProps) {
-  const { id, name, endMs } = treeCall;
+  const { id, name, endMs, position } = treeCall;
   const key = `call\n${project}\n${traceId}\n${id}`;
   const asked = Object.hasOwn(RENAMED, tab) ? RENAMED[tab] : tab;
   const load = useQuery(key, async (asking) => {
@@ -103,18 +95,12 @@ export function Details({
         {shown === "conversation" && <Conversation key={key} messages={messages} />}
         {shown === "data" && (
           <>
-            <Facts {...{ call, treeCall, zone }} own={used?.own} />
+            <Facts {...{ call, treeCall, zone }} own={treeUsage?.own(position)} />
             {call !== undefined && <CallData key={key} call={call} />}
           </>
         )}
         {shown === "cost" && (
-          <>
-            {used !== undefined && <UsageTable caption="Used, with everything below it" usage={used.total} />}
-            <CallReceipt
-              {...{ project, traceId, id, zone, onModel }}
-              used={used && JSON.stringify(used.total)}
-            />
-          </>
+          <CallReceipt {...{ project, traceId, id, zone, onModel }} used={treeUsage?.total(position)} />
         )}
         {shown === "feedback" && <CallFeedback {...{ project, id, zone }} />}
       </div>
