@@ -1,4 +1,5 @@
-import { postJson, postNdjson } from "../api/client.ts";
+import { useMemo } from "react";
+import { postNdjson } from "../api/client.ts";
 import type { Call } from "../api/routes.ts";
 import { useRefetchOn, useQuery } from "../api/use-query.ts";
 import { LoadState } from "../components/notice.tsx";
@@ -7,9 +8,10 @@ import { oneLine } from "../format/plain-text.ts";
 import { CallData } from "./call-data.tsx";
 import { CallReceipt } from "./call-receipt.tsx";
 import type { TreeCall } from "./tree/call-tree.ts";
-import { Conversation, useConversation } from "./conversation/conversation.tsx";
+import { Conversation } from "./conversation/conversation.tsx";
+import { readConversation } from "./conversation/read-conversation.ts";
 import { Facts, Failure } from "./facts.tsx";
-import { FeedbackList } from "./feedback-list.tsx";
+import { CallFeedback } from "./call-feedback.tsx";
 import type { TreeUsage } from "./tree/tree-usage.ts";
 
 interface DetailsProps {
@@ -26,22 +28,7 @@ interface DetailsProps {
   readonly close: () => void;
 }
 
-const TABS = {
-  conversation: "Conversation",
-  data: "Data",
-  cost: "Cost",
-  feedback: "Feedback",
-} as const;
-type Tab = keyof typeof TABS;
-
-/** Tab names in older links. */
-const RENAMED: Readonly<Record<string, Tab>> = {
-  receipt: "cost",
-  input: "data",
-  output: "data",
-  attributes: "data",
-  details: "data",
-};
+const TABS = { conversation: "Conversation", data: "Data", cost: "Cost", feedback: "Feedback" };
 
 /** One call: its facts, inputs, output and feedback. */
 export function Details({
@@ -57,7 +44,6 @@ export function Details({
 }: DetailsProps) {
   const { id, name, endMs, position } = treeCall;
   const key = `call\n${project}\n${traceId}\n${id}`;
-  const asked = Object.hasOwn(RENAMED, tab) ? RENAMED[tab] : tab;
   const load = useQuery(key, async (asking) => {
     const filter = { trace_ids: [traceId], call_ids: [id] };
     const calls: Call[] = [];
@@ -67,12 +53,11 @@ export function Details({
   });
   useRefetchOn(load, key, endMs);
   const call = load.value ?? undefined;
-  const messages = useConversation(call);
-  const isSaid = messages.length > 0;
+  const messages = useMemo(() => (call === undefined ? [] : readConversation(call)), [call]);
   const { conversation: _none, ...others } = TABS;
-  const tabs: Readonly<Record<string, string>> = isSaid || call === undefined ? TABS : others;
-  const shown: Tab =
-    asked !== undefined && Object.hasOwn(tabs, asked) ? (asked as Tab) : isSaid ? "conversation" : "data";
+  const isSaid = messages.length > 0 || call === undefined;
+  const tabs: Readonly<Record<string, string>> = isSaid ? TABS : others;
+  const shown = Object.hasOwn(tabs, tab) ? tab : messages.length > 0 ? "conversation" : "data";
   return (
     <section
       className="details"
@@ -105,32 +90,5 @@ export function Details({
         {shown === "feedback" && <CallFeedback {...{ project, id, zone }} />}
       </div>
     </section>
-  );
-}
-
-function CallFeedback({
-  project,
-  id,
-  zone,
-}: {
-  readonly project: string;
-  readonly id: string;
-  readonly zone: string;
-}) {
-  const load = useQuery(`feedback\n${project}\n${id}`, (asking) => {
-    const body = {
-      project_id: project,
-      query: { $expr: { $eq: [{ $getField: "weave_ref" }, { $literal: `weave:///${project}/call/${id}` }] } },
-      limit: 100,
-    };
-    return postJson({ path: "/feedback/query", body }, asking);
-  });
-  return (
-    <div aria-busy={load.busy}>
-      <LoadState load={load} />
-      {load.value !== undefined && (
-        <FeedbackList feedback={load.value.body.result} truncated={load.value.truncated} zone={zone} />
-      )}
-    </div>
   );
 }
