@@ -30,7 +30,7 @@ const pictures: readonly Picture[] = [
   {
     name: "trace-dark",
     place: "trace/contract-1?call=contract-1-long&tab=cost",
-    shows: ".usage-table",
+    shows: ".receipt table",
     dark: true,
   },
   { name: "receipt", place: "trace/contract-1?call=contract-1-long&tab=cost", shows: ".receipt table" },

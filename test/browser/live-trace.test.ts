@@ -78,7 +78,7 @@ describe.skipIf(chromiumPath === undefined)("a running trace in the web UI", () 
   afterAll(() => test.close());
 
   it("shows ended calls, their usage and new calls, and keeps the expanded, selected, folded and visible rows", async () => {
-    const page = await test.open(`/${PROJECT}/trace/run?call=model&tab=output`);
+    const page = await test.open(`/${PROJECT}/trace/run?call=model&tab=data`);
     await untilIdle(page);
     const details = page.locator(".details");
     await details.getByText("There is no output.").waitFor();

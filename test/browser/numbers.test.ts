@@ -125,7 +125,7 @@ describe.skipIf(chromiumPath === undefined)("numbers of the web UI in Chromium",
   });
 
   it("of a receipt include the billed cost once a factor is set", async () => {
-    const place = `/${PROJECT}/trace/shared?groups=open&call=root&tab=receipt`;
+    const place = `/${PROJECT}/trace/shared?groups=open&call=root&tab=cost`;
     const page = await test.open(place);
     await page.locator(".receipt table").waitFor();
     expect(await page.getByRole("columnheader", { name: "billed" }).count()).toBe(0);

@@ -13,8 +13,8 @@ const EVERYTHING = "/(calls|traces?|usage|feedback)/";
 const views = {
   traces: { place: `/${PROJECT}/traces`, asks: EVERYTHING },
   "a trace": { place: TRACE, asks: EVERYTHING },
-  details: { place: `${TRACE}?call=contract-1-classify&tab=input`, asks: "/calls/stream_query" },
-  "a receipt": { place: `${TRACE}?call=contract-1-classify&tab=receipt`, asks: "/call/receipt" },
+  details: { place: `${TRACE}?call=contract-1-classify&tab=data`, asks: "/calls/stream_query" },
+  "a receipt": { place: `${TRACE}?call=contract-1-classify&tab=cost`, asks: "/call/receipt" },
   usage: { place: `/${PROJECT}/usage`, asks: EVERYTHING },
   feedback: { place: `/${PROJECT}/feedback?path=score`, asks: EVERYTHING },
   overview: { place: `/${PROJECT}/overview`, asks: EVERYTHING },

@@ -256,7 +256,7 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium", () => {
     it.each(["support-1-agent", "contract-1-long"])(
       "has a receipt of %s whose lines sum to its row",
       async (id) => {
-        await show(page, `/${PROJECT}/trace/${id.split("-").slice(0, 2).join("-")}?call=${id}&tab=receipt`);
+        await show(page, `/${PROJECT}/trace/${id.split("-").slice(0, 2).join("-")}?call=${id}&tab=cost`);
         const row = (await allRows(page)).find((one) => one.id.title === id)!;
         const amounts = (await page.evaluate(readTables))
           .at(-1)!

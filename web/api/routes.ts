@@ -31,7 +31,6 @@ export type Call = Schemas["Call"];
 export type Receipt = Schemas["Receipt"];
 export type TraceList = Schemas["TracesQueryRes"];
 export type TraceRow = TraceList["traces"][number];
-export type Feedback = Schemas["Feedback"];
 export type FeedbackPath = Schemas["FeedbackPath"];
 export type FeedbackMetric = Schemas["FeedbackMetric"];
 export type FeedbackStats = Schemas["FeedbackStatsRes"];

@@ -4,9 +4,9 @@ import { useRefetchOn, useQuery } from "../api/use-query.ts";
 import { formatUsd, plainNumber, formatCount } from "../format/figure.ts";
 import { fullInstant } from "../format/instants.ts";
 import { oneLine } from "../format/plain-text.ts";
-import { Dollars, FormattedValue, Unknown } from "../components/figure.tsx";
+import { Cost, FormattedValue, Unknown } from "../components/figure.tsx";
 import { LoadState } from "../components/notice.tsx";
-import { areBilled, isOfTokens, rateOf, sumOfLines, unitName } from "./receipt-lines.ts";
+import { toPicodollar, type Total } from "../format/usage.ts";
 
 interface CallReceiptProps {
   readonly project: string;
@@ -15,8 +15,8 @@ interface CallReceiptProps {
   readonly zone: string;
   /** Goes to the next call that used an LLM. */
   readonly onModel: (llm: string) => void;
-  /** Usage text of its row. */
-  readonly used: string | undefined;
+  /** Usage of it and everything below it. */
+  readonly used: Total | undefined;
 }
 
 /** The service's receipt of a call. */
@@ -26,7 +26,7 @@ export function CallReceipt({ project, traceId, id, zone, onModel, used }: CallR
     const body = { project_id: project, trace_id: traceId, call_id: id };
     return (await postJson({ path: "/call/receipt", body }, asking)).body;
   });
-  useRefetchOn(load, key, used);
+  useRefetchOn(load, key, used && JSON.stringify(used));
   return (
     <div className="receipt" aria-busy={load.busy}>
       <LoadState load={load} />
@@ -38,133 +38,135 @@ export function CallReceipt({ project, traceId, id, zone, onModel, used }: CallR
 
 type Line = Receipt["lines"][number];
 
+const PARTS = [
+  ["own", "the call itself"],
+  ["below", "the calls below it"],
+] as const;
+const NUMBERS = ["quantity", "rate", "amount", "billed"];
+
 interface LinesProps extends Pick<CallReceiptProps, "zone" | "onModel"> {
   readonly receipt: Receipt;
 }
 
-function Lines({ receipt, zone, onModel }: LinesProps) {
-  const { lines } = receipt;
+function Lines({ receipt: { lines, total }, zone, onModel }: LinesProps) {
   if (lines.length === 0) return <p className="dim">Neither this call nor any below it used a model.</p>;
-  const beside = lines.filter((line) => !isOfTokens(line));
-  const billed = areBilled(lines);
+  const billed = lines.some(({ factor }) => factor !== null) ? ["billed"] : [];
+  const columns = ["model", "unit", "quantity", "rate", "amount", ...billed, "price", "tier"];
+  const partial = lines.some(({ amount_usd }) => amount_usd === null);
   return (
     <div className="wide" tabIndex={0} role="region" aria-label="Receipt">
       <table>
         <thead>
           <tr>
-            <th scope="col">model</th>
-            <th scope="col">unit</th>
-            <th scope="col" className="number">
-              quantity
-            </th>
-            <th scope="col" className="number">
-              rate
-            </th>
-            <th scope="col" className="number">
-              amount
-            </th>
-            {billed && (
-              <th scope="col" className="number" title="The amount times the factor that the project has set">
-                billed
+            {columns.map((name) => (
+              <th key={name} scope="col" className={NUMBERS.includes(name) ? "number" : ""}>
+                {name}
               </th>
-            )}
-            <th scope="col">price</th>
-            <th scope="col">tier</th>
+            ))}
           </tr>
         </thead>
-        {(["own", "below"] as const).map((of) => (
-          <Part
-            key={of}
-            of={of}
-            lines={lines.filter((line) => line.of === of)}
-            {...{ zone, billed, onModel }}
-          />
+        {PARTS.map(([of, says]) => (
+          <tbody key={of}>
+            {lines.some((line) => line.of === of) && (
+              <tr>
+                <th scope="rowgroup" colSpan={columns.length} className="dim">
+                  {says}
+                </th>
+              </tr>
+            )}
+            {lines.map(
+              (line, at) =>
+                line.of === of && (
+                  <OneLine key={at} {...{ line, zone, onModel }} isBilled={billed.length > 0} />
+                ),
+            )}
+          </tbody>
         ))}
         <tfoot>
-          <Sum name="tokens" lines={lines.filter(isOfTokens)} billed={billed} />
-          {beside.length > 0 && <Sum name="Other charges" lines={beside} billed={billed} />}
-          {beside.length > 0 && <Sum name="all" lines={lines} billed={billed} />}
+          <tr>
+            <th scope="row" colSpan={4}>
+              total
+            </th>
+            <td className="number">
+              <Cost total={{ total_cost: total.total_cost, partial }} />
+            </td>
+            {billed.length > 0 && (
+              <td className="number">
+                <Cost total={{ total_cost: total.billed_cost, partial }} />
+              </td>
+            )}
+            <td colSpan={2} />
+          </tr>
         </tfoot>
       </table>
     </div>
   );
 }
 
-const PARTS = { own: "the call itself", below: "the calls below it" } as const;
-
-interface PartProps extends Pick<CallReceiptProps, "onModel"> {
-  readonly of: Line["of"];
-  readonly lines: readonly Line[];
-  readonly zone: string;
-  readonly billed: boolean;
+interface OneLineProps extends Pick<CallReceiptProps, "zone" | "onModel"> {
+  readonly line: Line;
+  readonly isBilled: boolean;
 }
 
-function Part({ of, lines, zone, billed, onModel }: PartProps) {
-  if (lines.length === 0) return null;
+function OneLine({ line, zone, isBilled, onModel }: OneLineProps) {
+  const { llm, provider, unit, quantity, factor, tier, tier_decided_by } = line;
   return (
-    <tbody>
-      <tr>
-        <th scope="rowgroup" colSpan={billed ? 8 : 7} className="dim">
-          {PARTS[of]}
-        </th>
-      </tr>
-      {lines.map((line, at) => (
-        <tr key={at} className="line">
-          <th scope="row">
-            <button
-              className="link"
-              title="Go to the next call that used it"
-              onClick={() => onModel(line.llm)}
-            >
-              <bdi>{oneLine(line.llm, 60)}</bdi>
-            </button>
-            {line.provider !== null && <small className="below">{oneLine(line.provider, 60)}</small>}
-          </th>
-          <td>{unitName(line.unit)}</td>
-          <td className="number">
-            <FormattedValue figure={formatCount(line.quantity)} />
-          </td>
-          <td className="number">{line.rate_usd === null ? <NoPrice line={line} /> : rateOf(line)}</td>
-          <td className="number amount">
-            {line.amount_usd === null ? (
-              <NoPrice line={line} />
-            ) : (
-              <FormattedValue figure={formatUsd(line.amount_usd)} />
-            )}
-          </td>
-          {billed && (
-            <td className="number">
-              <Billed line={line} />
-            </td>
+    <tr className="line">
+      <th scope="row">
+        <button className="link" title="Go to the next call that used it" onClick={() => onModel(llm)}>
+          <bdi>{oneLine(llm, 60)}</bdi>
+        </button>
+        {provider !== null && <small className="below">{oneLine(provider, 60)}</small>}
+      </th>
+      <td>{unitName(unit)}</td>
+      <td className="number">
+        <FormattedValue figure={formatCount(quantity)} />
+      </td>
+      <td className="number">
+        {line.rate_usd === null ? <NoPrice line={line} /> : rateOf(unit, line.rate_usd)}
+      </td>
+      <td className="number amount">
+        <Amount line={line} usd={line.amount_usd} />
+      </td>
+      {isBilled && (
+        <td className="number">
+          <Amount line={line} usd={line.billed_usd} />
+          {line.billed_usd !== null && (
+            <small className="below">
+              {factor === null ? "list price" : `× ${plainNumber(factor.factor).text}`}
+            </small>
           )}
-          <td>
-            <Price line={line} zone={zone} />
-          </td>
-          <td title={line.tier_decided_by}>{oneLine(line.tier, 60)}</td>
-        </tr>
-      ))}
-    </tbody>
+        </td>
+      )}
+      <td>
+        <Price line={line} zone={zone} />
+      </td>
+      <td title={tier_decided_by}>{oneLine(tier, 60)}</td>
+    </tr>
   );
 }
 
-function Billed({ line }: { readonly line: Line }) {
-  const { billed_usd, factor } = line;
-  if (billed_usd === null) return <NoPrice line={line} />;
-  return (
-    <>
-      <FormattedValue figure={formatUsd(billed_usd)} />
-      <small className="below">
-        {factor === null ? "list price" : `× ${plainNumber(factor.factor).text}`}
-      </small>
-    </>
-  );
+/** `cache_read_input_tokens` is shown as `cache read input tokens`. */
+function unitName(unit: string): string {
+  return unit.replaceAll("_", " ");
+}
+
+/** $2.50 / M for tokens, $0.01 each for the rest. */
+function rateOf(unit: string, usd: number): string {
+  return unit.endsWith("_tokens")
+    ? `${formatUsd(toPicodollar(usd * 1e6)).text} / M`
+    : `${formatUsd(usd).text} each`;
+}
+
+function Amount({ line, usd }: { readonly line: Line; readonly usd: number | null }) {
+  return usd === null ? <NoPrice line={line} /> : <FormattedValue figure={formatUsd(usd)} />;
 }
 
 function NoPrice({ line }: { readonly line: Line }) {
   return <Unknown why={`no price is known for ${unitName(line.unit)} of ${oneLine(line.llm, 60)}`} />;
 }
 
-function Price({ line: { price }, zone }: { readonly line: Line; readonly zone: string }) {
+function Price({ line: { price }, zone }: Pick<OneLineProps, "line" | "zone">) {
   if (price === null) return <span className="dim">none</span>;
   const { source, id, effective_date } = price;
   return (
@@ -172,31 +174,6 @@ function Price({ line: { price }, zone }: { readonly line: Line; readonly zone: 
       <bdi>{source === "project" ? "set in this project" : `${oneLine(source, 40)}: ${oneLine(id, 60)}`}</bdi>
       {effective_date !== null && <small className="below">since {fullInstant(effective_date, zone)}</small>}
     </>
-  );
-}
-
-interface SumProps {
-  readonly name: string;
-  readonly lines: readonly Line[];
-  readonly billed: boolean;
-}
-
-function Sum({ name, lines, billed }: SumProps) {
-  return (
-    <tr>
-      <th scope="row" colSpan={4}>
-        {name}
-      </th>
-      <td className="number">
-        <Dollars total={sumOfLines(lines, "amount_usd")} />
-      </td>
-      {billed && (
-        <td className="number">
-          <Dollars total={sumOfLines(lines, "billed_usd")} />
-        </td>
-      )}
-      <td colSpan={2} />
-    </tr>
   );
 }
 

@@ -1,32 +1,26 @@
-import { postJson, postNdjson } from "../api/client.ts";
+import { useMemo } from "react";
+import { postNdjson } from "../api/client.ts";
 import type { Call } from "../api/routes.ts";
 import { useRefetchOn, useQuery } from "../api/use-query.ts";
 import { LoadState } from "../components/notice.tsx";
 import { Tabs } from "../components/tabs.tsx";
 import { oneLine } from "../format/plain-text.ts";
-import type { Total, UsageByLlm } from "../format/usage.ts";
 import { CallData } from "./call-data.tsx";
 import { CallReceipt } from "./call-receipt.tsx";
 import type { TreeCall } from "./tree/call-tree.ts";
-import { Conversation, useConversation } from "./conversation/conversation.tsx";
+import { Conversation } from "./conversation/conversation.tsx";
+import { readConversation } from "./conversation/read-conversation.ts";
 import { Facts, Failure } from "./facts.tsx";
-import { FeedbackList } from "./feedback-list.tsx";
-import { UsageTable } from "./usage-table.tsx";
-
-export interface UsedByCall {
-  /** Including everything below. */
-  readonly total: UsageByLlm;
-  /** By the call alone. */
-  readonly own: Total;
-}
+import { CallFeedback } from "./call-feedback.tsx";
+import type { TreeUsage } from "./tree/tree-usage.ts";
 
 interface DetailsProps {
   readonly project: string;
   readonly traceId: string;
   readonly zone: string;
   readonly treeCall: TreeCall;
-  /** Undefined: not known yet. */
-  readonly used: UsedByCall | undefined;
+  /** Undefined: what calls used is not known yet. */
+  readonly treeUsage: TreeUsage | undefined;
   readonly tab: string;
   readonly onTab: (tab: string) => void;
   /** Goes to the next call that used an LLM. */
@@ -34,22 +28,7 @@ interface DetailsProps {
   readonly close: () => void;
 }
 
-const TABS = {
-  conversation: "Conversation",
-  data: "Data",
-  cost: "Cost",
-  feedback: "Feedback",
-} as const;
-type Tab = keyof typeof TABS;
-
-/** Tab names in older links. */
-const RENAMED: Readonly<Record<string, Tab>> = {
-  receipt: "cost",
-  input: "data",
-  output: "data",
-  attributes: "data",
-  details: "data",
-};
+const TABS = { conversation: "Conversation", data: "Data", cost: "Cost", feedback: "Feedback" };
 
 /** One call: its facts, inputs, output and feedback. */
 export function Details({
@@ -57,15 +36,14 @@ export function Details({
   traceId,
   zone,
   treeCall,
-  used,
+  treeUsage,
   tab,
   onTab,
   onModel,
   close,
 }: DetailsProps) {
-  const { id, name, endMs } = treeCall;
+  const { id, name, endMs, position } = treeCall;
   const key = `call\n${project}\n${traceId}\n${id}`;
-  const asked = Object.hasOwn(RENAMED, tab) ? RENAMED[tab] : tab;
   const load = useQuery(key, async (asking) => {
     const filter = { trace_ids: [traceId], call_ids: [id] };
     const calls: Call[] = [];
@@ -75,12 +53,11 @@ export function Details({
   });
   useRefetchOn(load, key, endMs);
   const call = load.value ?? undefined;
-  const messages = useConversation(call);
-  const isSaid = messages.length > 0;
+  const messages = useMemo(() => (call === undefined ? [] : readConversation(call)), [call]);
   const { conversation: _none, ...others } = TABS;
-  const tabs: Readonly<Record<string, string>> = isSaid || call === undefined ? TABS : others;
-  const shown: Tab =
-    asked !== undefined && Object.hasOwn(tabs, asked) ? (asked as Tab) : isSaid ? "conversation" : "data";
+  const isSaid = messages.length > 0 || call === undefined;
+  const tabs: Readonly<Record<string, string>> = isSaid ? TABS : others;
+  const shown = Object.hasOwn(tabs, tab) ? tab : messages.length > 0 ? "conversation" : "data";
   return (
     <section
       className="details"
@@ -103,48 +80,15 @@ export function Details({
         {shown === "conversation" && <Conversation key={key} messages={messages} />}
         {shown === "data" && (
           <>
-            <Facts {...{ call, treeCall, zone }} own={used?.own} />
+            <Facts {...{ call, treeCall, zone }} own={treeUsage?.own(position)} />
             {call !== undefined && <CallData key={key} call={call} />}
           </>
         )}
         {shown === "cost" && (
-          <>
-            {used !== undefined && <UsageTable caption="Used, with everything below it" usage={used.total} />}
-            <CallReceipt
-              {...{ project, traceId, id, zone, onModel }}
-              used={used && JSON.stringify(used.total)}
-            />
-          </>
+          <CallReceipt {...{ project, traceId, id, zone, onModel }} used={treeUsage?.total(position)} />
         )}
         {shown === "feedback" && <CallFeedback {...{ project, id, zone }} />}
       </div>
     </section>
-  );
-}
-
-function CallFeedback({
-  project,
-  id,
-  zone,
-}: {
-  readonly project: string;
-  readonly id: string;
-  readonly zone: string;
-}) {
-  const load = useQuery(`feedback\n${project}\n${id}`, (asking) => {
-    const body = {
-      project_id: project,
-      query: { $expr: { $eq: [{ $getField: "weave_ref" }, { $literal: `weave:///${project}/call/${id}` }] } },
-      limit: 100,
-    };
-    return postJson({ path: "/feedback/query", body }, asking);
-  });
-  return (
-    <div aria-busy={load.busy}>
-      <LoadState load={load} />
-      {load.value !== undefined && (
-        <FeedbackList feedback={load.value.body.result} truncated={load.value.truncated} zone={zone} />
-      )}
-    </div>
   );
 }

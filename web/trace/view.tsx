@@ -12,10 +12,9 @@ import type { UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import { useMedia } from "../state/use-media.ts";
 import { callAt, childrenOf, countOf, idAt, positionOf } from "./tree/call-tree.ts";
-import type { TreeUsage } from "./tree/tree-usage.ts";
 import { openedFor } from "./tree/rows.ts";
 import { NOT_FOUND } from "./tree/text-index.ts";
-import { Details, type UsedByCall } from "./details.tsx";
+import { Details } from "./details.tsx";
 import { FindBox } from "./find-box.tsx";
 import { loadTrace, type LoadedTrace } from "./load/load-trace.ts";
 import { traceQuestions } from "./load/trace-questions.ts";
@@ -154,7 +153,7 @@ function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellPr
             {...{ project, traceId, zone }}
             close={moves.close}
             treeCall={callAt(tree, openedPosition)}
-            used={treeUsage && usedBy(openedPosition, treeUsage)}
+            treeUsage={treeUsage}
             onModel={(llm) => moves.revealNext((next) => treeUsage?.uses(next, llm) ?? false)}
             tab={options["tab"] ?? ""}
             onTab={(tab) => change({ tab })}
@@ -163,10 +162,6 @@ function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellPr
       </Split>
     </>
   );
-}
-
-function usedBy(position: number, treeUsage: TreeUsage): UsedByCall {
-  return { total: treeUsage.usage(position), own: treeUsage.own(position) };
 }
 
 interface SummaryProps {

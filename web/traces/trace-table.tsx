@@ -99,7 +99,7 @@ export function TraceTable(props: TraceTableProps) {
           const row = rows[index];
           if (row === undefined) return null;
           const opened = addressOf(row);
-          const ofRoot = { ...opened.options, ...(row.root && { call: row.root.id, tab: "receipt" }) };
+          const ofRoot = { ...opened.options, ...(row.root && { call: row.root.id, tab: "cost" }) };
           return (
             <TraceCells
               {...{ row, zone, hidden, whole, decimals }}

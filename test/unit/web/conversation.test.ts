@@ -199,6 +199,15 @@ describe("a conversation", () => {
     expect(readConversation({ inputs: { messages: [1, 2] }, output: "x" })).toEqual([]);
   });
 
+  it("keeps roles that nobody knows, also names of prototypes", () => {
+    const messages = ["constructor", "__proto__", "critic"].map((role) => ({ role, content: "Hm." }));
+    expect(readConversation({ inputs: { messages }, output: "" }).map(({ role }) => role)).toEqual([
+      "constructor",
+      "__proto__",
+      "critic",
+    ]);
+  });
+
   it("never throws, for any JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (inputs, output) => {

@@ -1,25 +1,15 @@
 import { useEffect, useMemo, useState } from "react";
-import type { Call } from "../../api/routes.ts";
 import { oneLine, visible } from "../../format/plain-text.ts";
 import { JsonTree } from "../../components/json-tree.tsx";
 import { Prose } from "../../components/prose.tsx";
 import type { Message, Part } from "./message.ts";
-import { readConversation } from "./read-conversation.ts";
-
-/** The messages of a call; empty: it is no conversation. */
-export function useConversation(call: Call | undefined): readonly Message[] {
-  return useMemo(() => (call === undefined ? [] : readConversation(call)), [call]);
-}
 
 const FIRST = 40;
 
 /** Conversation: a card per message, tool calls with their results, reasoning collapsed. */
 export function Conversation({ messages }: { readonly messages: readonly Message[] }) {
   const [isWhole, setWhole] = useState(false);
-  const results = useMemo(() => resultsOf(messages), [messages]);
-  const shown = messages.filter(
-    ({ role, parts }) => role !== "tool" || !parts.every((part) => isShownWithCall(part, results)),
-  );
+  const shown = useMemo(() => withResults(messages), [messages]);
   const hidden = isWhole ? 0 : Math.max(0, shown.length - FIRST);
   return (
     <ol className="conversation">
@@ -32,7 +22,7 @@ export function Conversation({ messages }: { readonly messages: readonly Message
         <li key={hidden + at} className={`message ${KNOWN.includes(role) ? role : "other"}`}>
           <h3>{oneLine(role, 40)}</h3>
           {parts.map((part, index) => (
-            <OnePart key={index} part={part} results={results} />
+            <OnePart key={index} part={part} />
           ))}
         </li>
       ))}
@@ -42,32 +32,27 @@ export function Conversation({ messages }: { readonly messages: readonly Message
 
 const KNOWN = ["system", "user", "assistant", "tool"];
 
-interface Results {
-  /** By the id of the call. */
-  readonly byId: ReadonlyMap<string, unknown>;
-  readonly called: ReadonlySet<string>;
-}
+type Shown = Part & { readonly result?: unknown };
 
-function resultsOf(messages: readonly Message[]): Results {
+/** Puts results into the cards of their calls. */
+function withResults(
+  messages: readonly Message[],
+): readonly { readonly role: string; readonly parts: readonly Shown[] }[] {
   const parts = messages.flatMap((message) => message.parts);
-  const idOf = (kind: Part["kind"]) =>
-    parts.flatMap((part) => (part.kind === kind && "id" in part && part.id !== undefined ? [part.id] : []));
-  return {
-    byId: new Map(
-      parts.flatMap((part) =>
-        part.kind === "result" && part.id !== undefined ? [[part.id, part.value] as const] : [],
-      ),
-    ),
-    called: new Set(idOf("call")),
-  };
+  const called = new Set(parts.map((part) => (part.kind === "call" ? part.id : undefined)));
+  const results = new Map(parts.map((part) => (part.kind === "result" ? [part.id, part.value] : [])));
+  called.delete(undefined);
+  return messages
+    .map(({ role, parts }) => ({
+      role,
+      parts: parts
+        .filter((part) => part.kind !== "result" || !called.has(part.id))
+        .map((part) => (part.kind === "call" ? { ...part, result: part.id && results.get(part.id) } : part)),
+    }))
+    .filter(({ parts }) => parts.length > 0);
 }
 
-/** It stands in the card of its call. */
-function isShownWithCall(part: Part, { called }: Results): boolean {
-  return part.kind === "result" && part.id !== undefined && called.has(part.id);
-}
-
-function OnePart({ part, results }: { readonly part: Part; readonly results: Results }) {
+function OnePart({ part }: { readonly part: Shown }) {
   if (part.kind === "text") return <Prose text={part.text} />;
   if (part.kind === "image") return <Picture type={part.type} base64={part.base64} />;
   if (part.kind === "elsewhere") {
@@ -86,21 +71,18 @@ function OnePart({ part, results }: { readonly part: Part; readonly results: Res
     );
   }
   if (part.kind === "call") {
-    const { id, name, args } = part;
     return (
       <div className="tool-call">
         <strong>
           <span aria-hidden="true">⚙ </span>
-          <bdi>{oneLine(name, 80)}</bdi>
+          <bdi>{oneLine(part.name, 80)}</bdi>
         </strong>
-        <Value label="Arguments" value={args} />
-        {id !== undefined && results.byId.has(id) && <Value label="Result" value={results.byId.get(id)} />}
+        <Value label="Arguments" value={part.args} />
+        <Value label="Result" value={part.result} />
       </div>
     );
   }
-  if (part.kind === "result")
-    return isShownWithCall(part, results) ? null : <Value label="Result" value={part.value} />;
-  return <Value label="Something else" value={part.value} />;
+  return <Value label={part.kind === "result" ? "Result" : "Something else"} value={part.value} />;
 }
 
 function Value({ label, value }: { readonly label: string; readonly value: unknown }) {

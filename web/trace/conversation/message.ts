@@ -26,6 +26,11 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** The first of these members that is neither undefined nor null. */
+export function first(object: Json, ...names: readonly string[]): unknown {
+  return names.map((name) => object[name]).find((value) => value !== undefined && value !== null);
+}
+
 /** A text that is JSON, as what it stands for; anything else as it is. */
 export function parsed(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;

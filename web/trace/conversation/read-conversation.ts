@@ -1,4 +1,4 @@
-import { isObject, parsed, textOf, type Json, type Message } from "./message.ts";
+import { first, isObject, parsed, textOf, type Json, type Message } from "./message.ts";
 import { messageOf } from "./read-message.ts";
 import { partsOf } from "./read-part.ts";
 
@@ -10,33 +10,28 @@ interface Payload {
 
 /** Messages from the first one to the response; empty if the call is not a conversation. */
 export function readConversation({ inputs, output, attributes }: Payload): readonly Message[] {
-  const asked = askedIn(inputs).concat(isObject(attributes) ? askedInAttributes(attributes) : []);
-  const answered = answeredIn(output, asked.length > 0);
-  return [...asked, ...(answered.length > 0 ? answered : answeredInAttributes(attributes, asked))].filter(
-    ({ parts }) => parts.length > 0,
-  );
+  const asked = [...askedIn(inputs), ...attributeMessages(attributes, "input")];
+  let answered = answeredIn(output, asked.length > 0);
+  if (answered.length === 0 && asked.length > 0) answered = attributeMessages(attributes, "output");
+  return [...asked, ...answered].filter(({ parts }) => parts.length > 0);
 }
+
+const SYSTEM = ["system", "instructions", "systemInstruction", "system_instruction"];
 
 /** Messages, an instruction before them, or items of Responses. */
 function askedIn(inputs: unknown): readonly Message[] {
   if (Array.isArray(inputs)) return messagesOf(inputs);
   if (!isObject(inputs)) return [];
   const config = isObject(inputs["config"]) ? inputs["config"] : {};
-  const system =
-    inputs["system"] ??
-    inputs["instructions"] ??
-    inputs["systemInstruction"] ??
-    inputs["system_instruction"] ??
-    config["systemInstruction"] ??
-    config["system_instruction"];
+  const system = systemOf(first(inputs, ...SYSTEM) ?? first(config, ...SYSTEM));
   const messages = ["messages", "input", "contents", "prompt", "body", "kwargs"]
     .map((name) => messagesOf(parsed(inputs[name])))
     .find((found) => found.length > 0);
-  if (messages !== undefined) return [...systemOf(system), ...messages];
+  if (messages !== undefined) return [...system, ...messages];
   // a text alone is a conversation only where something else says that a model was asked
-  const text = textOf(inputs["input"] ?? inputs["contents"] ?? inputs["prompt"]);
+  const text = textOf(first(inputs, "input", "contents", "prompt"));
   return text !== undefined && inputs["model"] !== undefined
-    ? [...systemOf(system), { role: "user", parts: partsOf(text) }]
+    ? [...system, { role: "user", parts: partsOf(text) }]
     : [];
 }
 
@@ -81,44 +76,30 @@ function answeredIn(output: unknown, isAsked: boolean): readonly Message[] {
   if (message !== undefined) return [message];
   const inner = messagesOf(value["messages"]);
   if (inner.length > 0) return inner.slice(-1);
-  if (!isAsked) return [];
-  return withText(value);
+  return isAsked ? withText(value) : [];
 }
 
 /** One of several answers: a message, Gemini's content, or text alone. */
 function choiceOf(choice: Json): readonly Message[] {
-  const message = messageOf(choice["message"]) ?? messageOf(choice["content"]);
-  if (message !== undefined) return [message];
-  const content = isObject(choice["content"]) ? choice["content"]["parts"] : choice["content"];
-  const parts = partsOf(
-    content ?? choice["text"] ?? (isObject(choice["message"]) ? choice["message"]["content"] : undefined),
-  );
+  const { message, content, text } = choice;
+  const whole = messageOf(message) ?? messageOf(content);
+  if (whole !== undefined) return [whole];
+  const said = isObject(content) ? content["parts"] : content;
+  const parts = partsOf(said ?? text ?? (isObject(message) ? message["content"] : undefined));
   return parts.length === 0 ? [] : [{ role: "assistant", parts }];
 }
 
 /** `{text, toolCalls, reasoning}` */
 function withText(value: Json): readonly Message[] {
-  const known = ["text", "content", "toolCalls", "tool_calls", "reasoning"].some((name) =>
-    Object.hasOwn(value, name),
-  );
-  const message = known
-    ? messageOf({ ...value, role: "assistant", content: value["content"] ?? value["text"] })
-    : undefined;
+  if (first(value, "text", "content", "toolCalls", "tool_calls", "reasoning") === undefined) return [];
+  const message = messageOf({ ...value, role: "assistant" });
   return message === undefined ? [] : [message];
 }
 
 /** Messages in attributes by the conventions of OpenTelemetry and the AI SDK. */
-function askedInAttributes(attributes: Json): readonly Message[] {
-  const genAi = isObject(attributes["gen_ai"]) ? attributes["gen_ai"] : {};
-  const input = isObject(genAi["input"]) ? genAi["input"]["messages"] : attributes["gen_ai.input.messages"];
-  return messagesOf(parsed(input));
-}
-
-function answeredInAttributes(attributes: unknown, asked: readonly Message[]): readonly Message[] {
-  if (!isObject(attributes) || asked.length === 0) return [];
-  const genAi = isObject(attributes["gen_ai"]) ? attributes["gen_ai"] : {};
-  const output = isObject(genAi["output"])
-    ? genAi["output"]["messages"]
-    : attributes["gen_ai.output.messages"];
-  return messagesOf(parsed(output));
+function attributeMessages(attributes: unknown, side: "input" | "output"): readonly Message[] {
+  if (!isObject(attributes)) return [];
+  const { gen_ai: genAi } = attributes;
+  const nested = isObject(genAi) ? genAi[side] : undefined;
+  return messagesOf(parsed(isObject(nested) ? nested["messages"] : attributes[`gen_ai.${side}.messages`]));
 }

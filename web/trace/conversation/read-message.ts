@@ -1,88 +1,66 @@
-import { isObject, parsed, textOf, type Json, type Message, type Part } from "./message.ts";
-import { partsOf } from "./read-part.ts";
+import { first, isObject, parsed, textOf, type Json, type Message, type Part } from "./message.ts";
+import { callOf, partsOf } from "./read-part.ts";
 
-const ROLES: Readonly<Record<string, string>> = {
-  human: "user",
-  HumanMessage: "user",
-  ai: "assistant",
-  AIMessage: "assistant",
-  AIMessageChunk: "assistant",
-  model: "assistant",
-  SystemMessage: "system",
-  developer: "system",
-  ToolMessage: "tool",
-  FunctionMessage: "tool",
-  function: "tool",
-};
+const ROLES: ReadonlyMap<string, string> = new Map([
+  ["human", "user"],
+  ["HumanMessage", "user"],
+  ["ai", "assistant"],
+  ["AIMessage", "assistant"],
+  ["AIMessageChunk", "assistant"],
+  ["model", "assistant"],
+  ["SystemMessage", "system"],
+  ["developer", "system"],
+  ["ToolMessage", "tool"],
+  ["FunctionMessage", "tool"],
+  ["function", "tool"],
+]);
 
 /** Items of Responses that stand beside messages, and whose they are. */
-const ITEMS: Readonly<Record<string, string>> = {
-  function_call: "assistant",
-  custom_tool_call: "assistant",
-  reasoning: "assistant",
-  function_call_output: "tool",
-  custom_tool_call_output: "tool",
-};
+const ITEMS: ReadonlyMap<unknown, string> = new Map([
+  ["function_call", "assistant"],
+  ["custom_tool_call", "assistant"],
+  ["reasoning", "assistant"],
+  ["function_call_output", "tool"],
+  ["custom_tool_call_output", "tool"],
+]);
 
 /** One message; undefined: it is none. */
 export function messageOf(value: unknown): Message | undefined {
   if (!isObject(value)) return undefined;
-  const langchain = langchainOf(value);
-  if (langchain !== undefined) return langchain;
-  const type = textOf(value["type"]) ?? "";
-  const item = Object.hasOwn(ITEMS, type) ? ITEMS[type] : undefined;
-  if (item !== undefined && value["role"] === undefined) return { role: item, parts: partsOf(value) };
-  const role =
-    textOf(value["role"]) ??
-    (type === "human" || type === "ai" || type === "tool" || type === "system" ? type : undefined);
-  if (role === undefined) return undefined;
-  return { role: ROLES[role] ?? role, parts: contentOf(value, ROLES[role] ?? role) };
-}
-
-/** The class and members of a serialised message. */
-function langchainOf(value: Json): Message | undefined {
-  const { kwargs, id, data, type } = value;
+  const { kwargs, id, data } = value;
+  const [type, role] = [textOf(value["type"]) ?? "", textOf(value["role"])];
+  // LangChain's serialised messages: a class and its members
   const name = Array.isArray(id) ? textOf(id.at(-1)) : undefined;
-  if (isObject(kwargs) && name !== undefined && Object.hasOwn(ROLES, name)) {
-    const role = ROLES[name] ?? name;
-    return { role, parts: contentOf(kwargs, role) };
-  }
-  if (isObject(data) && typeof type === "string" && Object.hasOwn(data, "content")) {
-    const role = ROLES[type] ?? type;
-    return { role, parts: contentOf(data, role) };
-  }
-  return undefined;
+  if (isObject(kwargs) && name !== undefined && ROLES.has(name)) return withRole(name, kwargs);
+  if (isObject(data) && type !== "" && Object.hasOwn(data, "content")) return withRole(type, data);
+  if (role !== undefined) return withRole(role, value);
+  const item = ITEMS.get(type);
+  if (item !== undefined) return { role: item, parts: partsOf(value) };
+  return ["human", "ai", "tool", "system"].includes(type) ? withRole(type, value) : undefined;
 }
 
-function contentOf(message: Json, role: string): readonly Part[] {
+function withRole(name: string, message: Json): Message {
+  const role = ROLES.get(name) ?? name;
+  const parts = contentOf(message);
+  if (role !== "tool" || parts.some(({ kind }) => kind === "result")) return { role, parts };
+  const id = textOf(first(message, "tool_call_id", "toolCallId", "name"));
+  const texts = parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
+  if (texts.length < parts.length) return { role, parts };
+  return { role, parts: [{ kind: "result", id, value: parsed(texts.join("\n")) }] };
+}
+
+function contentOf(message: Json): readonly Part[] {
   const more = isObject(message["additional_kwargs"]) ? message["additional_kwargs"] : {};
-  const reasoning = textOf(message["reasoning_content"] ?? message["reasoning"] ?? more["reasoning_content"]);
-  const said = partsOf(message["content"] ?? message["parts"] ?? message["text"]);
-  const lists = [message["tool_calls"], message["toolCalls"], more["tool_calls"]].find(
+  const reasoning =
+    textOf(first(message, "reasoning_content", "reasoning") ?? more["reasoning_content"]) ?? "";
+  const refusal = textOf(message["refusal"]);
+  const calls = [message["tool_calls"], message["toolCalls"], more["tool_calls"]].find(
     (list) => Array.isArray(list) && list.length > 0,
   );
-  const calls = Array.isArray(lists) ? lists.flatMap((one: unknown) => callOf(one)) : [];
-  const old = isObject(message["function_call"]) ? callOf(message["function_call"]) : [];
-  const refusal = textOf(message["refusal"]);
-  const parts: Part[] = [
-    ...(reasoning === undefined || reasoning === "" ? [] : [{ kind: "reasoning" as const, text: reasoning }]),
-    ...said,
+  return [
+    ...(reasoning === "" ? [] : [{ kind: "reasoning" as const, text: reasoning }]),
+    ...partsOf(first(message, "content", "parts", "text")),
     ...(refusal === undefined ? [] : [{ kind: "text" as const, text: refusal }]),
-    ...calls,
-    ...old,
+    ...[calls, message["function_call"]].flat().filter(isObject).map(callOf),
   ];
-  const hasResult = parts.some(({ kind }) => kind === "result");
-  if (role !== "tool" || hasResult) return parts;
-  const id = textOf(message["tool_call_id"] ?? message["toolCallId"] ?? message["name"]);
-  const texts = parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
-  return texts.length === parts.length ? [{ kind: "result", id, value: parsed(texts.join("\n")) }] : parts;
-}
-
-function callOf(value: unknown): readonly Part[] {
-  if (!isObject(value)) return [];
-  const inner = isObject(value["function"]) ? value["function"] : value;
-  const name = textOf(inner["name"] ?? inner["toolName"]);
-  if (name === undefined) return [];
-  const args = inner["arguments"] ?? inner["args"] ?? inner["input"];
-  return [{ kind: "call", id: textOf(value["id"] ?? value["toolCallId"]), name, args: parsed(args) }];
 }

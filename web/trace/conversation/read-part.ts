@@ -1,4 +1,4 @@
-import { isObject, parsed, textOf, type Json, type Part } from "./message.ts";
+import { first, isObject, parsed, textOf, type Json, type Part } from "./message.ts";
 
 /** The parts of a message's content: a text, a part, or a list of them. */
 export function partsOf(content: unknown): readonly Part[] {
@@ -45,40 +45,29 @@ const CALLS = [
 ];
 
 function readCall(part: Json): readonly Part[] | undefined {
-  const gemini = part["functionCall"] ?? part["function_call"];
-  if (isObject(gemini))
-    return [
-      {
-        kind: "call",
-        id: textOf(gemini["id"]),
-        name: textOf(gemini["name"]) ?? "?",
-        args: parsed(gemini["args"] ?? gemini["arguments"]),
-      },
-    ];
+  const gemini = first(part, "functionCall", "function_call");
+  if (isObject(gemini)) return [callOf(gemini)];
   const type = textOf(part["type"]) ?? "";
-  const inner = isObject(part["function"]) ? part["function"] : part;
-  const ui =
-    /^tool-(?!call|result)(.+)$/.exec(type)?.[1] ??
-    (type === "dynamic-tool" ? textOf(part["toolName"]) : undefined);
-  if (ui !== undefined) return readUiTool(part, ui);
-  const hasFunction = inner !== part && type === "";
-  if (!CALLS.includes(type) && !hasFunction) return undefined;
-  return [
-    {
-      kind: "call",
-      id: textOf(part["call_id"] ?? part["id"] ?? part["toolCallId"] ?? part["tool_call_id"]),
-      name: textOf(inner["name"] ?? part["toolName"]) ?? "?",
-      args: parsed(inner["arguments"] ?? inner["input"] ?? inner["args"]),
-    },
-  ];
+  // a part of Vercel's messages that has a call and, once it is there, its result
+  const tool = /^tool-(?!call|result)(.+)$/.exec(type)?.[1];
+  if (tool !== undefined || type === "dynamic-tool") {
+    const call = callOf({ ...part, ...(tool !== undefined && { toolName: tool }) });
+    const value = parsed(first(part, "output", "errorText"));
+    return value === undefined ? [call] : [call, { kind: "result", id: idOf(part), value }];
+  }
+  return CALLS.includes(type) || (type === "" && isObject(part["function"])) ? [callOf(part)] : undefined;
 }
 
-/** A part of Vercel's messages that has a call and, once it is there, its result. */
-function readUiTool(part: Json, name: string): readonly Part[] {
-  const id = textOf(part["toolCallId"]);
-  const call: Part = { kind: "call", id, name, args: parsed(part["input"] ?? part["args"]) };
-  const value = part["output"] ?? part["errorText"];
-  return value === undefined ? [call] : [call, { kind: "result", id, value: parsed(value) }];
+/** A tool call in the form of any client. */
+export function callOf(call: Json): Part {
+  const inner = isObject(call["function"]) ? call["function"] : call;
+  const name = textOf(first(inner, "name", "toolName")) ?? "?";
+  return { kind: "call", id: idOf(call), name, args: parsed(first(inner, "arguments", "input", "args")) };
+}
+
+/** The id of a tool call. */
+function idOf(part: Json): string | undefined {
+  return textOf(first(part, "call_id", "tool_use_id", "toolCallId", "tool_call_id", "id"));
 }
 
 const RESULTS = [
@@ -91,56 +80,31 @@ const RESULTS = [
 ];
 
 function readResult(part: Json): readonly Part[] | undefined {
-  const gemini = part["functionResponse"] ?? part["function_response"];
-  if (isObject(gemini))
-    return [
-      { kind: "result", id: textOf(gemini["id"] ?? gemini["name"]), value: parsed(gemini["response"]) },
-    ];
+  const gemini = first(part, "functionResponse", "function_response");
+  if (isObject(gemini)) {
+    const id = idOf(gemini) ?? textOf(gemini["name"]);
+    return [{ kind: "result", id, value: parsed(gemini["response"]) }];
+  }
   if (!RESULTS.includes(textOf(part["type"]) ?? "")) return undefined;
-  const value = part["content"] ?? part["output"] ?? part["result"] ?? part["response"];
-  return [
-    {
-      kind: "result",
-      id: textOf(part["tool_use_id"] ?? part["call_id"] ?? part["toolCallId"] ?? part["id"]),
-      value: parsed(isObject(value) && Object.hasOwn(value, "value") ? value["value"] : value),
-    },
-  ];
+  const result = first(part, "content", "output", "result", "response");
+  const value = isObject(result) && Object.hasOwn(result, "value") ? result["value"] : result;
+  return [{ kind: "result", id: idOf(part), value: parsed(value) }];
 }
 
 /** Images in the payload: OpenAI, Responses, Anthropic, Gemini, Vercel. */
 function readImage(part: Json): readonly Part[] | undefined {
-  const source = part["source"];
-  if (part["type"] === "image" && isObject(source)) {
-    const [data, type] = [textOf(source["data"]), textOf(source["media_type"])];
-    if (data !== undefined) return [{ kind: "image", type: type ?? "", base64: data }];
-    return ofUrl(textOf(source["url"]));
-  }
-  const inline = part["inlineData"] ?? part["inline_data"];
-  if (isObject(inline))
-    return [
-      {
-        kind: "image",
-        type: textOf(inline["mimeType"] ?? inline["mime_type"]) ?? "",
-        base64: textOf(inline["data"]) ?? "",
-      },
-    ];
-  const openai = part["image_url"];
-  if (openai !== undefined) return ofUrl(isObject(openai) ? textOf(openai["url"]) : textOf(openai));
-  if (part["type"] !== "image" && part["type"] !== "file") return undefined;
-  const data = textOf(part["image"] ?? part["data"] ?? part["url"]);
-  const type = textOf(part["mediaType"] ?? part["mimeType"]);
+  const isImage = part["type"] === "image" || part["type"] === "file";
+  const found =
+    first(part, "inlineData", "inline_data", "image_url") ?? (isImage ? (part["source"] ?? part) : undefined);
+  const image = isObject(found) ? found : { url: found };
+  const data = textOf(first(image, "data", "image", "url"));
   if (data === undefined) return undefined;
-  return type === undefined || /^(data|https?):/.test(data)
-    ? ofUrl(data)
-    : [{ kind: "image", type, base64: data }];
-}
-
-function ofUrl(url: string | undefined): readonly Part[] | undefined {
-  if (url === undefined) return undefined;
-  const data = /^data:([\w.+/-]+);base64,(.*)$/s.exec(url);
-  return data === null
-    ? [{ kind: "elsewhere", url }]
-    : [{ kind: "image", type: data[1] ?? "", base64: data[2] ?? "" }];
+  const [, type, base64] = /^data:([\w.+/-]+);base64,(.*)$/s.exec(data) ?? [];
+  if (type !== undefined && base64 !== undefined) return [{ kind: "image", type, base64 }];
+  const stated = textOf(first(image, "media_type", "mediaType", "mimeType", "mime_type"));
+  return stated === undefined || /^(data|https?):/.test(data)
+    ? [{ kind: "elsewhere", url: data }]
+    : [{ kind: "image", type: stated, base64: data }];
 }
 
 function readText(part: Json): readonly Part[] | undefined {

@@ -1,4 +1,4 @@
-import { sumOfEntries, type Total, type UsageByLlm } from "../../format/usage.ts";
+import { sumOf, type Total } from "../../format/usage.ts";
 import { childrenOf, type CallTree } from "./call-tree.ts";
 import { membersOf } from "./groups.ts";
 import { NOT_FOUND } from "./text-index.ts";
@@ -7,8 +7,6 @@ import { entriesOf, type UsageColumns } from "./usage-columns.ts";
 /** Usage of calls: with descendants, and own. */
 export interface TreeUsage {
   total(position: number): Total;
-  /** The same by LLM. */
-  usage(position: number): UsageByLlm;
   /** Own usage that the call adds to the trace. The sum over all calls is the trace's usage. */
   own(position: number): Total;
   /** True if the call itself used an LLM. */
@@ -22,10 +20,10 @@ export interface TreeUsage {
 /** Sums are made when they are first needed. */
 export function treeUsageOf(tree: CallTree, totals: UsageColumns, owns: UsageColumns): TreeUsage {
   const groups = new Map<number, Total>();
-  const total = (position: number): Total => sumOfEntries(entriesOf(totals, position, position + 1));
+  const total = (position: number): Total => sumOf(entriesOf(totals, position, position + 1));
   // totals of several calls can share a completion, so they are not added up
   const sum = (positions: Iterable<number>): Total =>
-    sumOfEntries(
+    sumOf(
       Iterator.from(positions).flatMap((position) =>
         entriesOf(owns, position, position + tree.calls[position]!),
       ),
@@ -33,9 +31,7 @@ export function treeUsageOf(tree: CallTree, totals: UsageColumns, owns: UsageCol
   const roots = [...childrenOf(tree, NOT_FOUND)];
   return {
     total,
-    usage: (position) =>
-      Object.fromEntries(entriesOf(totals, position, position + 1).map(({ llm, usage }) => [llm, usage])),
-    own: (position) => sumOfEntries(entriesOf(owns, position, position + 1)),
+    own: (position) => sumOf(entriesOf(owns, position, position + 1)),
     uses: (position, llm) => entriesOf(owns, position, position + 1).some((entry) => entry.llm === llm),
     group(group) {
       const known = groups.get(group) ?? sum(membersOf(tree.groups, group));

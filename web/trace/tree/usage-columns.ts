@@ -1,4 +1,4 @@
-import { COSTS, COUNTS, type LlmUsage, type UsageByLlm, type UsageEntry } from "../../format/usage.ts";
+import { costOf, type Total, type UsageByLlm } from "../../format/usage.ts";
 
 /** Usage entries, one per call and LLM, in tree order. */
 export interface UsageColumns {
@@ -7,12 +7,12 @@ export interface UsageColumns {
   readonly llms: readonly string[];
   /** The LLM of each entry. */
   readonly llmOf: Uint32Array<ArrayBuffer>;
-  /** The counts and costs of each entry, as `FIGURES` names them, and whether the costs are lower bounds; NaN: not known. */
-  readonly figures: Float64Array<ArrayBuffer>;
+  readonly tokens: Float64Array<ArrayBuffer>;
+  /** NaN: no price is known. */
+  readonly usd: Float64Array<ArrayBuffer>;
+  /** 1: the cost is a lower bound. */
+  readonly partial: Uint8Array<ArrayBuffer>;
 }
-
-const FIGURES = [...COUNTS, ...COSTS] as const;
-const SLOTS = FIGURES.length + 1;
 
 /** `usage`: by call id. `ids`: as the tree has them. */
 export function usageColumnsOf(
@@ -21,14 +21,15 @@ export function usageColumnsOf(
 ): UsageColumns {
   const llms = new Map<string, number>();
   const ends = new Uint32Array(ids.length);
-  const [llmOf, figures]: [number[], number[]] = [[], []];
+  const [llmOf, tokens, usd, partial]: [number[], number[], number[], number[]] = [[], [], [], []];
   for (const [position, id] of ids.entries()) {
     for (const [llm, one] of Object.entries(Object.hasOwn(usage, id) ? usage[id]! : {})) {
       const which = llms.get(llm) ?? llms.size;
       llms.set(llm, which);
       llmOf.push(which);
-      for (const name of FIGURES) figures.push(one[name] ?? NaN);
-      figures.push(one.partial === undefined ? NaN : Number(one.partial));
+      tokens.push(one.total_tokens);
+      usd.push(costOf(one) ?? NaN);
+      partial.push(Number(one.partial === true));
     }
     ends[position] = llmOf.length;
   }
@@ -36,29 +37,29 @@ export function usageColumnsOf(
     ends,
     llms: [...llms.keys()],
     llmOf: Uint32Array.from(llmOf),
-    figures: Float64Array.from(figures),
+    tokens: Float64Array.from(tokens),
+    usd: Float64Array.from(usd),
+    partial: Uint8Array.from(partial),
   };
+}
+
+interface UsageEntry extends Total {
+  readonly llm: string;
 }
 
 /** The entries of the calls from one position up to another. */
 export function* entriesOf(
-  columns: UsageColumns,
+  { ends, llms, llmOf, tokens, usd, partial }: UsageColumns,
   from: number,
   to: number,
 ): Generator<UsageEntry, undefined> {
-  const { ends, llms, llmOf } = columns;
-  const last = to === 0 ? 0 : ends[to - 1]!;
-  for (let entry = from === 0 ? 0 : ends[from - 1]!; entry < last; entry++)
-    yield { llm: llms[llmOf[entry]!]!, usage: usageOfEntry(columns, entry) };
-}
-
-function usageOfEntry({ figures }: UsageColumns, entry: number): LlmUsage {
-  const first = entry * SLOTS;
-  const known = FIGURES.map((name, at) => {
-    const figure = figures[first + at]!;
-    return [name, Number.isNaN(figure) ? null : figure];
-  });
-  const flag = figures[first + FIGURES.length]!;
-  const bound = Number.isNaN(flag) ? {} : { partial: flag === 1 };
-  return { ...Object.fromEntries(known), ...bound } as LlmUsage;
+  for (let entry = from === 0 ? 0 : ends[from - 1]!; entry < ends[to - 1]!; entry++) {
+    const [llm, cost] = [llms[llmOf[entry]!]!, usd[entry]!];
+    yield {
+      llm,
+      tokens: tokens[entry]!,
+      usd: Number.isNaN(cost) ? null : cost,
+      unpriced: partial[entry] === 1 ? [llm] : [],
+    };
+  }
 }
