@@ -2,28 +2,16 @@ import { formatUsd } from "../format/figure.ts";
 import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
-import { printCondition } from "../state/search.ts";
 import type { HrefTo } from "../state/url-state.ts";
-import { CHANGED_BY, type Increase, type Overview } from "./load-overview.ts";
+import { nextGroup, searchOfValue } from "../state/drill.ts";
+import { nameOfGroup } from "../state/groups.ts";
+import type { Increase, Overview } from "./load-overview.ts";
 
 interface IncreasesProps {
   readonly overview: Overview;
   readonly hasBefore: boolean;
   readonly hrefTo: HrefTo;
 }
-
-const FIELDS = {
-  llm: "model",
-  svc_user_id: "user",
-  op_name: "op",
-  "attributes.version": "attributes.version",
-} as const;
-const NEXT = {
-  llm: "op_name",
-  svc_user_id: "llm",
-  op_name: "llm",
-  "attributes.version": "llm",
-} as const;
 
 /** The largest increases of cost, and where each comes from. */
 export function Increases({ overview: { increases }, hasBefore, hrefTo }: IncreasesProps) {
@@ -61,16 +49,16 @@ export function Increases({ overview: { increases }, hasBefore, hrefTo }: Increa
 
 function Row({ increase, hrefTo }: { readonly increase: Increase } & Pick<IncreasesProps, "hrefTo">) {
   const { by, name, now, earlier, moreUsd } = increase;
-  const q = printCondition({ field: FIELDS[by], op: ":", value: name, isNot: false });
+  const q = searchOfValue(by, name);
   const shown = by === "op_name" ? shortName(name, null) : oneLine(name, 60);
   const isPartial = now.partial === true || earlier?.partial === true;
   return (
     <tr>
       <th scope="row">
-        <a href={hrefTo("usage", { q, group: NEXT[by] })}>
+        <a href={hrefTo("usage", { q, group: nextGroup([by]) })}>
           <bdi>{shown}</bdi>
         </a>{" "}
-        <span className="dim">{CHANGED_BY[by]}</span>
+        <span className="dim">{nameOfGroup(by)}</span>
       </th>
       <td className="number">
         {isPartial ? "≈ +" : "+"}

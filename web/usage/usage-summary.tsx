@@ -6,7 +6,7 @@ import { Cost, FormattedValue } from "../components/figure.tsx";
 import type { TimeRange } from "../state/time-range.ts";
 import { printWindow } from "../state/time-range.ts";
 import type { HrefTo } from "../state/url-state.ts";
-import { tracesOf } from "./drill.ts";
+import { tracesOf } from "../state/drill.ts";
 import { MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
 
 interface UsageSummaryProps {
