@@ -2,9 +2,10 @@ import { formatUsd } from "../format/figure.ts";
 import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
-import type { HrefTo } from "../state/url-state.ts";
+import { Table, type Column } from "../components/table.tsx";
 import { nextGroup, searchOfValue } from "../state/drill.ts";
 import { nameOfGroup } from "../state/groups.ts";
+import type { HrefTo } from "../state/url-state.ts";
 import type { Increase, Overview } from "./load-overview.ts";
 
 interface IncreasesProps {
@@ -15,61 +16,49 @@ interface IncreasesProps {
 
 /** The largest increases of cost, and where each comes from. */
 export function Increases({ overview: { increases }, hasBefore, hrefTo }: IncreasesProps) {
+  const columns: readonly Column<Increase>[] = [
+    {
+      name: "costs more",
+      cell: ({ by, name }) => (
+        <>
+          <a href={hrefTo("usage", { q: searchOfValue(by, name), group: nextGroup([by]) })}>
+            <bdi>{by === "op_name" ? shortName(name, null) : oneLine(name, 60)}</bdi>
+          </a>{" "}
+          <span className="dim">{nameOfGroup(by)}</span>
+        </>
+      ),
+    },
+    {
+      name: "increase",
+      cell: ({ now, earlier, moreUsd }) => (
+        <>
+          {now.partial === true || earlier?.partial === true ? "≈ +" : "+"}
+          <FormattedValue figure={formatUsd(moreUsd)} />
+        </>
+      ),
+    },
+    {
+      name: "before",
+      kind: "number dim",
+      cell: ({ earlier }) => (earlier === undefined ? "—" : <Cost total={earlier} />),
+    },
+    {
+      name: "now",
+      cell: ({ by, name, now }) => (
+        <a href={hrefTo("traces", { q: searchOfValue(by, name), sort: "cost" })}>
+          <Cost total={now} />
+        </a>
+      ),
+    },
+  ];
   return (
     <section>
       <h2>What changed</h2>
       {!hasBefore && <p className="dim">It is compared with nothing: choose a period beside the range.</p>}
       {hasBefore && increases.length === 0 && <p className="dim">Nothing costs more than before.</p>}
       {increases.length > 0 && (
-        <table className="plain">
-          <thead>
-            <tr>
-              <th scope="col">costs more</th>
-              <th scope="col" className="number">
-                increase
-              </th>
-              <th scope="col" className="number">
-                before
-              </th>
-              <th scope="col" className="number">
-                now
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {increases.map((increase) => (
-              <Row key={`${increase.by}\n${increase.name}`} {...{ increase, hrefTo }} />
-            ))}
-          </tbody>
-        </table>
+        <Table label="What changed" className="plain" columns={columns} rows={increases} />
       )}
     </section>
-  );
-}
-
-function Row({ increase, hrefTo }: { readonly increase: Increase } & Pick<IncreasesProps, "hrefTo">) {
-  const { by, name, now, earlier, moreUsd } = increase;
-  const q = searchOfValue(by, name);
-  const shown = by === "op_name" ? shortName(name, null) : oneLine(name, 60);
-  const isPartial = now.partial === true || earlier?.partial === true;
-  return (
-    <tr>
-      <th scope="row">
-        <a href={hrefTo("usage", { q, group: nextGroup([by]) })}>
-          <bdi>{shown}</bdi>
-        </a>{" "}
-        <span className="dim">{nameOfGroup(by)}</span>
-      </th>
-      <td className="number">
-        {isPartial ? "≈ +" : "+"}
-        <FormattedValue figure={formatUsd(moreUsd)} />
-      </td>
-      <td className="number dim">{earlier === undefined ? "—" : <Cost total={earlier} />}</td>
-      <td className="number">
-        <a href={hrefTo("traces", { q, sort: "cost" })}>
-          <Cost total={now} />
-        </a>
-      </td>
-    </tr>
   );
 }
