@@ -59,11 +59,7 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
   return (
     <main className="trace-view" aria-busy={load.busy}>
       <h1 className="unseen">Trace</h1>
-      <LoadState
-        load={load}
-        counting="calls read"
-        {...(load.value?.used === undefined && { shown: "The usage of the calls is not known." })}
-      />
+      <LoadState load={load} counting="calls read" />
       {load.value !== undefined && countOf(load.value.tree) === 0 && (
         <Notice kind="quiet" title="There is no such trace in this project.">
           It may be in another project, or deleted, or on its way.{" "}
