@@ -6,23 +6,11 @@ export type UsageByLlm = Readonly<Record<string, LlmUsage>>;
 /** Usage of a call, a trace or a window over all its models. */
 export interface Total {
   readonly tokens: number;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly requests: number;
   /** Cost of the models with a known price; null if none has one. */
   readonly usd: number | null;
   /** Models that used something and have no price: what `usd` leaves out. */
   readonly unpriced: readonly string[];
 }
-
-export const NOTHING: Total = {
-  tokens: 0,
-  promptTokens: 0,
-  completionTokens: 0,
-  requests: 0,
-  usd: 0,
-  unpriced: [],
-};
 
 export const COUNTS = [
   "requests",
@@ -66,54 +54,18 @@ export function totalOf(byLlm: UsageByLlm): Total {
 
 /** Null costs are left out, and their models named in `unpriced`; the sum is null only when nothing of it has a price. */
 export function sumOfEntries(entries: Iterable<UsageEntry>): Total {
-  const sum = new Sum();
+  const unpriced = new Set<string>();
+  let tokens = 0;
+  let usd: number | null = null;
   for (const { llm, usage } of entries) {
-    sum.add(usage);
-    if (!isPriced(usage)) sum.unpriced.add(llm);
-    sum.addCost(costOf(usage), usage.total_tokens);
+    tokens += usage.total_tokens;
+    if (!isPriced(usage)) unpriced.add(llm);
+    const cost = costOf(usage);
+    // what used nothing says nothing about prices
+    if (cost !== null && (cost !== 0 || usage.total_tokens !== 0)) usd = (usd ?? 0) + cost;
   }
-  return sum.total();
-}
-
-export function sumOf(totals: readonly Total[]): Total {
-  const sum = new Sum();
-  for (const total of totals) {
-    sum.add({
-      requests: total.requests,
-      prompt_tokens: total.promptTokens,
-      completion_tokens: total.completionTokens,
-      total_tokens: total.tokens,
-    });
-    for (const llm of total.unpriced) sum.unpriced.add(llm);
-    sum.addCost(total.usd, total.tokens);
-  }
-  return sum.total();
-}
-
-type Counts = Pick<LlmUsage, "requests" | "prompt_tokens" | "completion_tokens" | "total_tokens">;
-
-/** A running total. */
-class Sum {
-  readonly unpriced = new Set<string>();
-  private readonly counts = { requests: 0, promptTokens: 0, completionTokens: 0, tokens: 0 };
-  private usd: number | null = null;
-
-  add({ requests, prompt_tokens, completion_tokens, total_tokens }: Counts): void {
-    this.counts.requests += requests;
-    this.counts.promptTokens += prompt_tokens;
-    this.counts.completionTokens += completion_tokens;
-    this.counts.tokens += total_tokens;
-  }
-
-  /** The total of nothing: no tokens, no cost, nothing without a price. */
-  addCost(usd: number | null, tokens: number): void {
-    if (usd !== null && (usd !== 0 || tokens !== 0)) this.usd = (this.usd ?? 0) + usd;
-  }
-
-  total(): Total {
-    const usd = this.usd === null ? (this.unpriced.size > 0 ? null : 0) : toPicodollar(this.usd);
-    return { ...this.counts, usd, unpriced: [...this.unpriced].toSorted() };
-  }
+  usd ??= unpriced.size > 0 ? null : 0;
+  return { tokens, usd: usd && toPicodollar(usd), unpriced: [...unpriced].toSorted() };
 }
 
 /** The service counts in picodollars: finer digits come from adding up doubles. */

@@ -1,6 +1,6 @@
 import type { Receipt } from "../api/routes.ts";
 import { formatUsd } from "../format/figure.ts";
-import { NOTHING, toPicodollar, type Total } from "../format/usage.ts";
+import { toPicodollar, type Total } from "../format/usage.ts";
 
 type Line = Receipt["lines"][number];
 
@@ -31,10 +31,10 @@ export function areBilled(lines: readonly Pick<Line, "factor">[]): boolean {
 export function sumOfLines<Member extends "amount_usd" | "billed_usd">(
   lines: readonly Pick<Line, "llm" | Member>[],
   member: Member,
-): Total {
+): Pick<Total, "usd" | "unpriced"> {
   const known = lines.flatMap((line) => line[member] ?? []);
   const unpriced = lines.filter((line) => line[member] === null).map(({ llm }) => llm);
   const usd =
     known.length === 0 && unpriced.length > 0 ? null : toPicodollar(known.reduce((sum, one) => sum + one, 0));
-  return { ...NOTHING, usd, unpriced: [...new Set(unpriced)].toSorted() };
+  return { usd, unpriced: [...new Set(unpriced)].toSorted() };
 }

@@ -88,5 +88,5 @@ function Cost({ llm, usd }: { readonly llm: string; readonly usd: number | null 
 
 function CostOf({ llm, usage }: { readonly llm: string; readonly usage: LlmUsage }) {
   const total = { usd: costOf(usage), unpriced: isPriced(usage) ? [] : [llm] };
-  return <Dollars total={{ ...totalOf({ [llm]: usage }), ...total }} />;
+  return <Dollars total={total} />;
 }
