@@ -76,7 +76,7 @@ const states: readonly State[] = [
   {
     name: "a trace, its usage cut short",
     place: TRACE,
-    says: "The usage of the calls is not known.",
+    says: "Response interrupted",
     fate: { path: "/trace/usage", of: cut },
   },
   { name: "traces, empty", place: "/acme/empty/traces", says: "No trace began in this window." },

@@ -24,38 +24,54 @@ interface LoadStateProps {
   readonly load: QueryState<unknown>;
   /** Unit of `progress`. */
   readonly counting?: string;
-  /** A note on what is still shown beside a failure. */
-  readonly shown?: string;
 }
 
 /** The progress or failure of a question, with a button to ask again. What is shown stays under a thin bar. */
-export function LoadState({ load, counting, shown = "" }: LoadStateProps) {
-  const { failure, stopped, progress, value, cameMs, stop, refetch: again } = load;
+export function LoadState({ load, counting = "read" }: LoadStateProps) {
+  const { failure, stopped, progress, value, cameMs, stop, refetch } = load;
+  const retry = <button onClick={refetch}>Retry</button>;
   if (failure !== undefined && value !== undefined && passes(failure)) {
     return (
       <div className="stale" role="status">
-        <strong>Not updated since {timeOf(cameMs)}</strong>
-        <span>
-          {reasonOf(failure)} {shown}
-        </span>
-        <button onClick={again}>Retry</button>
+        <strong>Not updated since {clock.format(new Date(cameMs))}</strong>
+        <span>{titleOf(failure)}</span>
+        {retry}
       </div>
     );
   }
-  if (failure !== undefined) return <Failed failure={failure} again={again} shown={shown} />;
+  if (failure !== undefined) {
+    const refused = failure.kind === "refused" ? failure : undefined;
+    return (
+      <Notice kind="error" title={titleOf(failure)}>
+        {refused !== undefined && refused.faults.length > 0 && (
+          <ul>
+            {refused.faults.map(({ path, msg }) => (
+              <li key={path + msg}>
+                <code>{oneLine(path)}</code> {oneLine(msg)}
+              </li>
+            ))}
+          </ul>
+        )}
+        {HELP[refused?.status ?? failure.kind]}{" "}
+        {refused !== undefined &&
+          refused.status >= 500 &&
+          refused.requestId !== null &&
+          `Request ${refused.requestId}. `}
+        {retry}
+      </Notice>
+    );
+  }
   if (stopped) {
     return (
       <Notice kind="quiet" title="Stopped.">
-        <button onClick={again}>Retry</button>
+        {retry}
       </Notice>
     );
   }
   if (progress === undefined || value !== undefined) return null;
+  const title = progress > 0 ? `${formatCount(progress).text} ${counting} …` : "Loading…";
   return (
-    <Notice
-      kind="quiet"
-      title={progress > 0 ? `${formatCount(progress).text} ${counting ?? "read"} …` : "Loading…"}
-    >
+    <Notice kind="quiet" title={title}>
       <button onClick={stop}>Stop</button>
     </Notice>
   );
@@ -63,17 +79,16 @@ export function LoadState({ load, counting, shown = "" }: LoadStateProps) {
 
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 
-function timeOf(ms: number): string {
-  return clock.format(new Date(ms));
+const TITLES = { unreachable: "Service unreachable.", broken: "Response interrupted." } as const;
+
+function titleOf(failure: Failure): string {
+  if (failure.kind !== "refused") return TITLES[failure.kind];
+  return `${failure.status}: ${oneLine(failure.text)}`;
 }
 
-function reasonOf(failure: Failure): string {
-  if (failure.kind === "unreachable") return "Service unreachable.";
-  if (failure.kind === "broken") return "Response interrupted.";
-  return failure.status === 503 ? "Store unreachable." : `${failure.status}: ${oneLine(failure.text)}`;
-}
-
-const HELP: Readonly<Record<number, string>> = {
+const HELP: Readonly<Record<string, string>> = {
+  unreachable: "It may be restarting, or the network is away.",
+  broken: "The service or the network failed while it was on its way.",
   401: "The key is not valid, or no longer. Paste another one.",
   403: "Ask whoever runs the service for a key that may read this project.",
   413: "Ask for less: a shorter window, or a narrower filter.",
@@ -81,43 +96,3 @@ const HELP: Readonly<Record<number, string>> = {
   503: "Store unreachable. Nothing is lost; retry in a moment.",
   504: "Ask for less: a shorter window, or a narrower filter.",
 };
-
-interface FailedProps {
-  readonly failure: Failure;
-  readonly again: () => void;
-  readonly shown: string;
-}
-
-function Failed({ failure, again, shown }: FailedProps) {
-  const retry = <button onClick={again}>Retry</button>;
-  if (failure.kind === "unreachable") {
-    return (
-      <Notice kind="error" title="Service unreachable.">
-        It may be restarting, or the network is away. {shown} {retry}
-      </Notice>
-    );
-  }
-  if (failure.kind === "broken") {
-    return (
-      <Notice kind="error" title="Response interrupted.">
-        The service or the network failed while it was on its way. {shown} {retry}
-      </Notice>
-    );
-  }
-  return (
-    <Notice kind="error" title={`${failure.status}: ${oneLine(failure.text)}`}>
-      {failure.faults.length > 0 && (
-        <ul>
-          {failure.faults.map(({ path, msg }) => (
-            <li key={path + msg}>
-              <code>{oneLine(path)}</code> {oneLine(msg)}
-            </li>
-          ))}
-        </ul>
-      )}
-      {HELP[failure.status]}
-      {failure.status >= 500 && failure.requestId !== null && ` Request ${failure.requestId}.`}
-      {shown} {retry}
-    </Notice>
-  );
-}

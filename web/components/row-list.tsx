@@ -1,24 +1,12 @@
-import { useEffect, useRef, type ReactNode, type ReactElement } from "react";
-import { elementsFor } from "./row-elements.ts";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { memo, useEffect, useRef, type ReactNode } from "react";
 import { ROW_PX, useScroll, type RowKeys } from "./use-scroll.ts";
-import { useVirtualRows } from "./use-virtual-rows.ts";
 
 /** A keyboard event of React or of the document. */
 export type KeyPress = Pick<
   KeyboardEvent,
   "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey" | "target" | "preventDefault"
 >;
-
-export interface RowAria {
-  readonly level?: number;
-  readonly expanded?: boolean | undefined;
-}
-
-/** Indexes of the first and the last row in the document. */
-export interface SeenRows {
-  readonly first: number;
-  readonly last: number;
-}
 
 interface RowListProps {
   /** The prefix of all element ids. */
@@ -37,10 +25,11 @@ interface RowListProps {
   readonly keys?: RowKeys;
   /** Changes when a row is chosen, which then comes into sight. */
   readonly chosen?: unknown;
-  readonly aria?: (index: number) => RowAria;
+  readonly aria?: (index: number) => { readonly level: number; readonly expanded: boolean | undefined };
   readonly rowClass?: (index: number) => string;
   readonly row: (index: number) => ReactNode;
-  readonly onSeen?: (seen: SeenRows) => void;
+  /** Called with the last row in the document. */
+  readonly onSeen?: (last: number) => void;
   readonly onActive: (index: number) => void;
   readonly onOpen: (index: number) => void;
   /** True: the key was handled. */
@@ -51,7 +40,13 @@ interface RowListProps {
 export function RowList(props: RowListProps) {
   const { id, count, active, onActive, onOpen } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const { items, totalPx } = useVirtualRows(scroller, { count, rowPx: ROW_PX });
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 4,
+  });
+  const items = virtualizer.getVirtualItems();
   useScroll(scroller, { active, keys: props.keys, chosen: props.chosen ?? active });
   const onKeyDown = (event: KeyPress): void => {
     const { target } = event;
@@ -87,15 +82,11 @@ export function RowList(props: RowListProps) {
     addEventListener("keydown", hear);
     return () => removeEventListener("keydown", hear);
   }, []);
-  const lines = useLines(
-    props,
-    items.map(({ index }) => index),
-  );
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
   const { onSeen } = props;
   useEffect(() => {
-    onSeen?.({ first, last });
-  }, [onSeen, first, last]);
+    onSeen?.(last);
+  }, [onSeen, last]);
   return (
     <div
       ref={scroller}
@@ -113,41 +104,26 @@ export function RowList(props: RowListProps) {
           {props.header}
         </div>
       </div>
-      <div role="rowgroup" className="body" style={{ height: `${totalPx}px` }}>
-        {lines}
+      <div role="rowgroup" className="body" style={{ height: `${virtualizer.getTotalSize()}px` }}>
+        {items.map(({ index }) => (
+          <Line key={index} list={props} index={index} />
+        ))}
       </div>
     </div>
   );
 }
 
-interface DrawnLines {
-  readonly of: RowListProps;
-  /** The element of each row, from top to bottom. */
-  readonly elements: ReadonlyMap<number, number>;
-  readonly lines: ReadonlyMap<number, ReactElement>;
+interface LineProps {
+  readonly list: RowListProps;
+  readonly index: number;
 }
 
-/** The rows of the document. While only the scroll position changes, rows that stay are the same elements, and not rendered again. */
-function useLines(props: RowListProps, indexes: readonly number[]): readonly ReactElement[] {
-  const drawn = useRef<DrawnLines>({ of: props, elements: new Map(), lines: new Map() });
-  const { of, lines: known } = drawn.current;
-  const elements = elementsFor(indexes, drawn.current.elements);
-  const lines = new Map(
-    indexes.map((index) => [
-      index,
-      (of === props ? known.get(index) : undefined) ?? lineOf(props, index, elements.get(index)!),
-    ]),
-  );
-  drawn.current = { of: props, elements, lines };
-  return [...lines.values()];
-}
-
-function lineOf(props: RowListProps, index: number, element: number): ReactElement {
-  const { id, active, aria, rowClass, row, onActive, onOpen } = props;
+/** A row. While only the scroll position changes, the list stays the same, and rows that stay are not rendered again. */
+const Line = memo(function Line({ list, index }: LineProps) {
+  const { id, active, aria, rowClass, row, onActive, onOpen } = list;
   const { level, expanded } = aria?.(index) ?? {};
   return (
     <div
-      key={element}
       id={`${id}-${index}`}
       role="row"
       className={`row ${index === active ? "active" : ""} ${rowClass?.(index) ?? ""}`}
@@ -166,4 +142,4 @@ function lineOf(props: RowListProps, index: number, element: number): ReactEleme
       {row(index)}
     </div>
   );
-}
+});

@@ -5,6 +5,7 @@ import { nameOf, windowOf } from "../components/chart-buckets.ts";
 import { Chart } from "../components/chart.tsx";
 import type { ChartSeries } from "../components/chart-props.ts";
 import { FormattedValue, Unknown } from "../components/figure.tsx";
+import { Table, type Column } from "../components/table.tsx";
 import { printWindow, type TimeRange } from "../state/time-range.ts";
 import type { HrefTo } from "../state/url-state.ts";
 import { LabelShares } from "./label-shares.tsx";
@@ -32,6 +33,13 @@ export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }
   const series = useMemo(() => seriesOf(stats), [stats]);
   const hrefOf = (bucket: number): string =>
     hrefTo("feedback", { window: printWindow(windowOf(buckets, bucket)) });
+  const rows: readonly Row[] = [
+    { name: "all", values: stats.window },
+    ...stats.buckets.map((values, at) => ({
+      name: <a href={hrefOf(at)}>{nameOf(buckets, at, zone)}</a>,
+      values,
+    })),
+  ];
   const tracesOf = (q: string): string => hrefTo("traces", { q });
   return (
     <section className="path-details" aria-label={path.json_path}>
@@ -51,44 +59,31 @@ export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }
         <LabelShares question={{ project, window, path }} tracesOf={tracesOf} />
       )}
       <ValuesBy question={{ project, window, zone }} {...{ path, by, hrefTo }} />
-      <div className="wide" tabIndex={0} role="region" aria-label="Buckets">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">from</th>
-              {COLUMNS[path.value_type].map(([name]) => (
-                <th key={name} scope="col" className="number">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            <BucketRow name="all" stats={stats} values={stats.window} />
-            {stats.buckets.map((values, at) => (
-              <BucketRow
-                key={at}
-                name={<a href={hrefOf(at)}>{nameOf(buckets, at, zone)}</a>}
-                {...{ stats, values }}
-                hovered={at === hovered}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Buckets"
+        className=""
+        columns={[{ name: "from", cell: ({ name }) => name }, ...COLUMNS[path.value_type].map(columnOf)]}
+        rows={rows}
+        hovered={hovered === undefined ? undefined : hovered + 1}
+      />
     </section>
   );
 }
 
-type Column = readonly [
+interface Row {
+  readonly name: ReactNode;
+  readonly values: PathStats["window"];
+}
+
+type Aggregation = readonly [
   name: string,
   value: (values: PathStats["window"]) => number | null | undefined,
   figure: (value: number) => FormattedNumber,
 ];
 
-const COLUMNS: Readonly<Record<PathStats["path"]["value_type"], readonly Column[]>> = {
+const COLUMNS: Readonly<Record<PathStats["path"]["value_type"], readonly Aggregation[]>> = {
   numeric: (["avg", "p10", "p50", "p90", "min", "max"] as const)
-    .map((name): Column => [name, (values) => values[name], plainNumber])
+    .map((name): Aggregation => [name, (values) => values[name], plainNumber])
     .concat([["values", (values) => values["count"], formatCount]]),
   boolean: [
     ["true", (values) => values["count_true"], formatCount],
@@ -118,31 +113,13 @@ function Worst({ stats: { path, window }, tracesOf }: WorstProps) {
   );
 }
 
-interface BucketRowProps {
-  readonly name: ReactNode;
-  readonly stats: PathStats;
-  readonly values: PathStats["window"];
-  readonly hovered?: boolean;
-}
-
-function BucketRow({ name, stats, values, hovered = false }: BucketRowProps) {
-  return (
-    <tr className={hovered ? "hovered" : ""}>
-      <th scope="row">{name}</th>
-      {COLUMNS[stats.path.value_type].map(([column, read, figure]) => {
-        const value = read(values);
-        return (
-          <td key={column} className="number">
-            {value == null ? (
-              <Unknown why="no feedback there" />
-            ) : (
-              <FormattedValue figure={figure(value)} dim={value === 0} />
-            )}
-          </td>
-        );
-      })}
-    </tr>
-  );
+function columnOf([name, read, figure]: Aggregation): Column<Row> {
+  const cell = ({ values }: Row): ReactNode => {
+    const value = read(values) ?? null;
+    if (value === null) return <Unknown why="no feedback there" />;
+    return <FormattedValue figure={figure(value)} dim={value === 0} />;
+  };
+  return { name, cell };
 }
 
 function seriesOf(stats: PathStats): readonly ChartSeries[] {

@@ -1,25 +1,15 @@
 import { postJson } from "../api/client.ts";
-import type { BodyOf } from "../api/routes.ts";
 import { useQuery } from "../api/use-query.ts";
 import { LoadState } from "../components/notice.tsx";
 import { FormattedValue } from "../components/figure.tsx";
 import { Segments } from "../components/segments.tsx";
 import { formatCount } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
-import { printCondition } from "../state/search.ts";
 import type { HrefTo } from "../state/url-state.ts";
+import { searchOfValue } from "../state/drill.ts";
+import { FREQUENT, groupBy, type Frequent } from "../state/groups.ts";
 import { statsQuestion, type FeedbackQuestion, type PathStats } from "./load-feedback.ts";
 import { WindowValue } from "./path-card.tsx";
-
-/** Fields of the calls that feedback is about, by group of the service: label, and field of a search. */
-const DIMENSIONS = {
-  llm: { label: "Model", field: "model" },
-  svc_user_id: { label: "User", field: "user" },
-  op_name: { label: "Operation", field: "op" },
-  "attributes.version": { label: "Version", field: "attributes.version" },
-} as const;
-type Dimension = keyof typeof DIMENSIONS;
-type StatsBody = BodyOf<"/feedback/stats">;
 
 interface ValuesByProps {
   readonly question: FeedbackQuestion;
@@ -33,13 +23,12 @@ const MAX_GROUPS = 20;
 
 /** The number of a path for each model, user, operation or version. */
 export function ValuesBy({ question, path, by = "llm", hrefTo }: ValuesByProps) {
-  const dimension: Dimension = Object.hasOwn(DIMENSIONS, by) ? (by as Dimension) : "llm";
+  const dimension = Object.hasOwn(FREQUENT, by) ? (by as Frequent) : "llm";
   const load = useQuery(
     JSON.stringify(["values by", question, path, dimension]),
     async (asking) => {
-      const group = (dimension.includes(".") ? { $getField: dimension } : dimension) as "llm";
       const { body } = statsQuestion(question, [path]);
-      const grouped = { ...body, group_by: [group], limit: MAX_GROUPS } satisfies StatsBody;
+      const grouped = { ...body, group_by: [groupBy(dimension) as "llm"], limit: MAX_GROUPS };
       return (await postJson({ path: "/feedback/stats", body: grouped }, asking)).body;
     },
     `values by ${question.project} ${path.json_path}`,
@@ -48,7 +37,7 @@ export function ValuesBy({ question, path, by = "llm", hrefTo }: ValuesByProps) 
     <section aria-busy={load.busy} aria-label="Split">
       <Segments
         label="Split by"
-        all={Object.fromEntries(Object.entries(DIMENSIONS).map(([name, { label }]) => [name, label]))}
+        all={FREQUENT}
         chosen={dimension}
         onChoose={(next) => location.assign(hrefTo("feedback", { by: next }))}
       />
@@ -58,16 +47,10 @@ export function ValuesBy({ question, path, by = "llm", hrefTo }: ValuesByProps) 
           {load.value?.groups?.map(({ key, count, window_stats: values }) => {
             const value = key[dimension] ?? null;
             const name = value === null ? null : String(value);
-            const q = printCondition({
-              field: DIMENSIONS[dimension].field,
-              op: ":",
-              value: name,
-              isNot: false,
-            });
             return (
               <tr key={JSON.stringify(value)}>
                 <th scope="row">
-                  <a href={hrefTo("traces", { q })}>
+                  <a href={hrefTo("traces", { q: searchOfValue(dimension, value) })}>
                     <bdi>{name === null ? "(none)" : oneLine(name, 80)}</bdi>
                   </a>
                 </th>

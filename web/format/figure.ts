@@ -95,7 +95,7 @@ export function formatPercent(part: number): FormattedNumber {
 }
 
 /** +12 % or −3 %, from one number to another; undefined where that has no meaning. */
-export function change(before: number, now: number): FormattedNumber | undefined {
+export function formatChange(before: number, now: number): FormattedNumber | undefined {
   if (before <= 0) return undefined;
   const ratio = now / before - 1;
   if (ratio > 9.995) return { text: `× ${threeDigits(now / before)}`, exact: `× ${now / before}` };

@@ -2,8 +2,8 @@ import { counted } from "../format/figure.ts";
 import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost } from "../components/figure.tsx";
-import { printCondition } from "../state/search.ts";
 import type { HrefTo } from "../state/url-state.ts";
+import { searchOfValue } from "../state/drill.ts";
 import type { Overview } from "./load-overview.ts";
 
 interface AttentionProps {
@@ -43,9 +43,7 @@ export function Attention({ overview, hrefTo }: AttentionProps) {
         )}
         {failing.map(({ key, total }) => {
           const op = String(key["op_name"] ?? "");
-          const q = [printCondition({ field: "op", op: ":", value: op, isNot: false }), "status:failed"].join(
-            " ",
-          );
+          const q = `${searchOfValue("op_name", op)} status:failed`;
           return (
             <li key={op}>
               <span className="sign failed">✕</span>

@@ -1,8 +1,9 @@
 import type { ReactNode } from "react";
 import type { UsageTotal } from "../api/routes.ts";
-import { change, formatDuration, formatPercent, formatCount } from "../format/figure.ts";
+import { formatDuration, formatPercent, formatCount } from "../format/figure.ts";
 import { bucketsOf } from "../components/chart-buckets.ts";
 import { Spark } from "../components/spark.tsx";
+import { Change } from "../components/change.tsx";
 import { Cost, FormattedValue, Unknown } from "../components/figure.tsx";
 import type { HrefTo } from "../state/url-state.ts";
 import type { Overview } from "./load-overview.ts";
@@ -107,13 +108,10 @@ interface ChangedProps {
 
 function Changed({ then, now, isBad }: ChangedProps) {
   if (then == null || now === null) return <span className="dim">no figure before</span>;
-  const figure = change(then, now);
-  if (figure === undefined) return <span className="dim">{now > 0 ? "new" : "as before"}</span>;
-  const isWorse = isBad && now > then;
   return (
-    <span className={isWorse ? "worse" : "dim"} title={figure.exact}>
+    <span className={isBad && now > then ? "worse" : "dim"}>
       {now > then ? "▲ " : now < then ? "▼ " : ""}
-      {figure.text}
+      <Change before={then} now={now} />
     </span>
   );
 }

@@ -2,9 +2,11 @@ import { formatUsd } from "../format/figure.ts";
 import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
-import { printCondition } from "../state/search.ts";
+import { Table, type Column } from "../components/table.tsx";
+import { nextGroup, searchOfValue } from "../state/drill.ts";
+import { nameOfGroup } from "../state/groups.ts";
 import type { HrefTo } from "../state/url-state.ts";
-import { CHANGED_BY, type Increase, type Overview } from "./load-overview.ts";
+import type { Increase, Overview } from "./load-overview.ts";
 
 interface IncreasesProps {
   readonly overview: Overview;
@@ -12,76 +14,51 @@ interface IncreasesProps {
   readonly hrefTo: HrefTo;
 }
 
-const FIELDS = {
-  llm: "model",
-  svc_user_id: "user",
-  op_name: "op",
-  "attributes.version": "attributes.version",
-} as const;
-const NEXT = {
-  llm: "op_name",
-  svc_user_id: "llm",
-  op_name: "llm",
-  "attributes.version": "llm",
-} as const;
-
 /** The largest increases of cost, and where each comes from. */
 export function Increases({ overview: { increases }, hasBefore, hrefTo }: IncreasesProps) {
+  const columns: readonly Column<Increase>[] = [
+    {
+      name: "costs more",
+      cell: ({ by, name }) => (
+        <>
+          <a href={hrefTo("usage", { q: searchOfValue(by, name), group: nextGroup([by]) })}>
+            <bdi>{by === "op_name" ? shortName(name, null) : oneLine(name, 60)}</bdi>
+          </a>{" "}
+          <span className="dim">{nameOfGroup(by)}</span>
+        </>
+      ),
+    },
+    {
+      name: "increase",
+      cell: ({ now, earlier, moreUsd }) => (
+        <>
+          {now.partial === true || earlier?.partial === true ? "≈ +" : "+"}
+          <FormattedValue figure={formatUsd(moreUsd)} />
+        </>
+      ),
+    },
+    {
+      name: "before",
+      kind: "number dim",
+      cell: ({ earlier }) => (earlier === undefined ? "—" : <Cost total={earlier} />),
+    },
+    {
+      name: "now",
+      cell: ({ by, name, now }) => (
+        <a href={hrefTo("traces", { q: searchOfValue(by, name), sort: "cost" })}>
+          <Cost total={now} />
+        </a>
+      ),
+    },
+  ];
   return (
     <section>
       <h2>What changed</h2>
       {!hasBefore && <p className="dim">It is compared with nothing: choose a period beside the range.</p>}
       {hasBefore && increases.length === 0 && <p className="dim">Nothing costs more than before.</p>}
       {increases.length > 0 && (
-        <table className="plain">
-          <thead>
-            <tr>
-              <th scope="col">costs more</th>
-              <th scope="col" className="number">
-                increase
-              </th>
-              <th scope="col" className="number">
-                before
-              </th>
-              <th scope="col" className="number">
-                now
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {increases.map((increase) => (
-              <Row key={`${increase.by}\n${increase.name}`} {...{ increase, hrefTo }} />
-            ))}
-          </tbody>
-        </table>
+        <Table label="What changed" className="plain" columns={columns} rows={increases} />
       )}
     </section>
-  );
-}
-
-function Row({ increase, hrefTo }: { readonly increase: Increase } & Pick<IncreasesProps, "hrefTo">) {
-  const { by, name, now, earlier, moreUsd } = increase;
-  const q = printCondition({ field: FIELDS[by], op: ":", value: name, isNot: false });
-  const shown = by === "op_name" ? shortName(name, null) : oneLine(name, 60);
-  const isPartial = now.partial === true || earlier?.partial === true;
-  return (
-    <tr>
-      <th scope="row">
-        <a href={hrefTo("usage", { q, group: NEXT[by] })}>
-          <bdi>{shown}</bdi>
-        </a>{" "}
-        <span className="dim">{CHANGED_BY[by]}</span>
-      </th>
-      <td className="number">
-        {isPartial ? "≈ +" : "+"}
-        <FormattedValue figure={formatUsd(moreUsd)} />
-      </td>
-      <td className="number dim">{earlier === undefined ? "—" : <Cost total={earlier} />}</td>
-      <td className="number">
-        <a href={hrefTo("traces", { q, sort: "cost" })}>
-          <Cost total={now} />
-        </a>
-      </td>
-    </tr>
   );
 }

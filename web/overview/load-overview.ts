@@ -1,6 +1,7 @@
 import { postJson, type RequestOptions } from "../api/client.ts";
 import type { BodyOf, Query, UsageStats, UsageTotal } from "../api/routes.ts";
 import type { TimeRange } from "../state/time-range.ts";
+import { FREQUENT, groupBy, type Frequent } from "../state/groups.ts";
 
 export interface OverviewQuestion {
   readonly project: string;
@@ -9,18 +10,9 @@ export interface OverviewQuestion {
   readonly before: TimeRange | undefined;
 }
 
-/** By what increases are looked for. */
-export const CHANGED_BY = {
-  llm: "model",
-  svc_user_id: "user",
-  op_name: "operation",
-  "attributes.version": "version",
-} as const;
-export type ChangedBy = keyof typeof CHANGED_BY;
-
 /** A group whose cost grew. */
 export interface Increase {
-  readonly by: ChangedBy;
+  readonly by: Frequent;
   readonly name: string;
   readonly now: UsageTotal;
   /** Undefined: it was not there. */
@@ -88,9 +80,8 @@ async function increasesOf(
   before: TimeRange,
 ): Promise<readonly Increase[]> {
   const found = await Promise.all(
-    (Object.keys(CHANGED_BY) as ChangedBy[]).map(async (by) => {
-      const field = (by.includes(".") ? { $getField: by } : by) as Exclude<ChangedBy, "attributes.version">;
-      const grouped = { granularity: ONE_BUCKET, group_by: [field], limit: 1000 };
+    (Object.keys(FREQUENT) as Frequent[]).map(async (by) => {
+      const grouped = { granularity: ONE_BUCKET, group_by: [groupBy(by)], limit: 1000 };
       const [now, then] = await Promise.all([stats(window, grouped), stats(before, grouped)]);
       const earlier = new Map(then.groups.map(({ key, total }) => [key[by], total]));
       return now.groups.flatMap(({ key, total }): Increase[] => {

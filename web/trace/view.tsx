@@ -47,11 +47,7 @@ export function TraceView(props: TraceViewProps) {
   return (
     <main className="trace-view" aria-busy={load.busy}>
       <h1 className="unseen">Trace</h1>
-      <LoadState
-        load={load}
-        counting="calls read"
-        {...(trace?.used === undefined && { shown: "The usage of the calls is not known." })}
-      />
+      <LoadState load={load} counting="calls read" />
       {trace !== undefined && countOf(trace.tree) === 0 && (
         <Notice kind="quiet" title="There is no such trace in this project.">
           It may be in another project, or deleted, or on its way.{" "}

@@ -85,7 +85,7 @@ export function TraceTable(props: TraceTableProps) {
         count={rows.length}
         rowCount={Math.max(total, rows.length)}
         active={active}
-        onSeen={({ last }) => last >= rows.length - 20 && onEnd()}
+        onSeen={(last) => last >= rows.length - 20 && onEnd()}
         onActive={(index) => {
           setActive(index);
           left = { place, traceId: rows[index]?.trace_id, topPx: left?.place === place ? left.topPx : 0 };

@@ -1,20 +1,12 @@
 import { Menu } from "../components/menu.tsx";
 import { Segments } from "../components/segments.tsx";
 import { oneLine } from "../format/plain-text.ts";
-import { GROUPS, MAX_GROUPS, nameOfGroup } from "./groups.ts";
+import { FREQUENT, GROUPS, MAX_GROUPS, nameOfGroup } from "../state/groups.ts";
 
 interface GroupPickerProps {
   readonly groups: readonly string[];
   readonly onGroups: (groups: readonly string[]) => void;
 }
-
-/** What a click groups by, alone. */
-const FREQUENT: Readonly<Record<string, string>> = {
-  llm: "Model",
-  svc_user_id: "User",
-  op_name: "Operation",
-  "attributes.version": "Version",
-};
 
 /** The groups of the bars: named groups, or any fields of calls. */
 export function GroupPicker({ groups, onGroups }: GroupPickerProps) {
@@ -61,13 +53,11 @@ interface AddGroupProps {
 function AddGroup({ groups, onAdd }: AddGroupProps) {
   return (
     <>
-      {Object.entries(GROUPS)
-        .filter(([name]) => !groups.includes(name))
-        .map(([name, label]) => (
-          <button key={name} className="quiet" onClick={() => onAdd(name)}>
-            {label}
-          </button>
-        ))}
+      {GROUPS.filter((name) => !groups.includes(name)).map((name) => (
+        <button key={name} className="quiet" onClick={() => onAdd(name)}>
+          {nameOfGroup(name)}
+        </button>
+      ))}
       <form
         className="tools"
         onSubmit={(event) => {

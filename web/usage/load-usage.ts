@@ -1,6 +1,6 @@
 import { postJson, type RequestOptions, type ApiRequest } from "../api/client.ts";
 import type { UsageStats, Query } from "../api/routes.ts";
-import { isNamed } from "./groups.ts";
+import { groupBy } from "../state/groups.ts";
 import type { TimeRange } from "../state/time-range.ts";
 
 export interface UsageQuestion {
@@ -9,7 +9,7 @@ export interface UsageQuestion {
   /** Comparison period; undefined for none. */
   readonly before: TimeRange | undefined;
   readonly zone: string;
-  /** Names of `GROUPS`, or fields of calls. */
+  /** Names of groups, or fields of calls. */
   readonly groups: readonly string[];
   readonly measure: Measure;
   readonly interval: Interval;
@@ -59,7 +59,7 @@ export function usageQuestion(question: UsageQuestion): ApiRequest<"/usage/stats
     timezone: zone,
     ...(seconds !== undefined && { granularity: seconds }),
     ...(operand !== undefined && { query: { $expr: operand } as Query }),
-    group_by: groups.map((group) => (isNamed(group) ? group : { $getField: group })),
+    group_by: groups.map(groupBy),
     include_costs: true,
     order_by: MEASURES[measure].member,
   };

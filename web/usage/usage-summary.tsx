@@ -1,12 +1,13 @@
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
-import { change, counted, formatCount, formatUsd } from "../format/figure.ts";
+import { counted, formatCount, formatUsd } from "../format/figure.ts";
 import { formatInterval } from "../format/instants.ts";
 import { oneLine } from "../format/plain-text.ts";
+import { Change } from "../components/change.tsx";
 import { Cost, FormattedValue } from "../components/figure.tsx";
 import type { TimeRange } from "../state/time-range.ts";
 import { printWindow } from "../state/time-range.ts";
 import type { HrefTo } from "../state/url-state.ts";
-import { tracesOf } from "./drill.ts";
+import { tracesOf } from "../state/drill.ts";
 import { MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
 
 interface UsageSummaryProps {
@@ -58,7 +59,7 @@ export function UsageSummary({ loaded, window, before, zone, measure, text, href
           title={`${formatInterval(before.fromMs, before.toMs, zone)}, ${zone}`}
         >
           Previous period: <Value total={loaded.before.total} measure={measure} />{" "}
-          <Change before={loaded.before.total} now={total} measure={measure} />
+          <UsageChange before={loaded.before.total} now={total} measure={measure} />
         </a>
       )}
       {total.stated_cost != null && (
@@ -130,25 +131,16 @@ function Value({ total, measure }: ValueProps) {
   return <FormattedValue figure={formatCount(count)} dim={count === 0} />;
 }
 
-interface ChangeProps {
+interface UsageChangeProps {
   readonly before: UsageTotal | undefined;
   readonly now: UsageTotal;
   readonly measure: Measure;
 }
 
-/** By how much it changed; nothing where it is not known how much it was. */
-export function Change({ before, now, measure }: ChangeProps) {
+export function UsageChange({ before, now, measure }: UsageChangeProps) {
   const { member } = MEASURES[measure];
-  const [then, value] = [before?.[member] ?? null, now[member] ?? null];
-  if (before === undefined) return <>new</>;
-  if (then === null || value === null) return null;
-  const figure = change(then, value);
-  if (figure === undefined) return value > 0 ? <>new</> : null;
-  const isPartial = [before, now].some((total) => measure === "cost" && total.partial === true);
+  const isPartial = measure === "cost" && (before?.partial === true || now.partial === true);
   return (
-    <span title={isPartial ? `${figure.exact} of what has a price` : figure.exact}>
-      {isPartial && "≈ "}
-      {figure.text}
-    </span>
+    <Change before={before && (before[member] ?? null)} now={now[member] ?? null} isPartial={isPartial} />
   );
 }

@@ -1,95 +1,55 @@
-import { useState } from "react";
+import type { ReactNode } from "react";
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
 import { counted, formatPercent, formatCount } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { nameOf, type Buckets } from "../components/chart-buckets.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
+import { Table, type Column } from "../components/table.tsx";
+import type { TraceLinks } from "../state/drill.ts";
+import { nameOfGroup } from "../state/groups.ts";
 import { colorsOf, OTHER } from "./colors.ts";
-import type { TraceLinks } from "./drill.ts";
-import { nameOfGroup } from "./groups.ts";
 import { MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
 import { labelOf } from "./stack.ts";
-import { Change } from "./usage-summary.tsx";
+import { UsageChange } from "./usage-summary.tsx";
 
-const COLUMNS = [
-  ["calls", "calls", "calls"],
-  ["failed", "errors", "errors"],
-  ["prompt", "prompt_tokens", "tokens"],
-  ["cache read", "cache_read_input_tokens", "tokens"],
-  ["cache write", "cache_creation_input_tokens", "tokens"],
-  ["completion", "completion_tokens", "tokens"],
-  ["tokens", "total_tokens", "tokens"],
-  ["cost", "total_cost", "cost"],
-] as const satisfies readonly (readonly [string, keyof UsageTotal, keyof TraceLinks])[];
-type Column = (typeof COLUMNS)[number][1];
-
-interface HeadProps {
-  readonly first: string;
-  readonly sort?: Column;
-  readonly onSort?: (column: Column) => void;
-  readonly hasChange?: boolean;
+interface UsageRow {
+  readonly name: ReactNode;
+  readonly total: UsageTotal;
+  readonly links?: TraceLinks | undefined;
+  readonly change?: ReactNode;
 }
 
-function Head({ first, sort, onSort, hasChange = false }: HeadProps) {
-  return (
-    <thead>
-      <tr>
-        <th scope="col">{first}</th>
-        {COLUMNS.map(([name, member]) => (
-          <th
-            key={name}
-            scope="col"
-            className={`number ${member}`}
-            aria-sort={sort === undefined ? undefined : sort === member ? "descending" : "none"}
-          >
-            {onSort === undefined ? (
-              name
-            ) : (
-              <button className="sort" onClick={() => onSort(member)}>
-                {name}
-                {sort === member && <span aria-hidden="true"> ↓</span>}
-              </button>
-            )}
-          </th>
-        ))}
-        {hasChange && (
-          <th scope="col" className="number change">
-            change
-          </th>
-        )}
-      </tr>
-    </thead>
-  );
-}
+const COLUMNS = (
+  [
+    ["calls", "calls", "calls"],
+    ["failed", "errors", "errors"],
+    ["prompt", "prompt_tokens", "tokens"],
+    ["cache read", "cache_read_input_tokens", "tokens"],
+    ["cache write", "cache_creation_input_tokens", "tokens"],
+    ["completion", "completion_tokens", "tokens"],
+    ["tokens", "total_tokens", "tokens"],
+    ["cost", "total_cost", "cost"],
+  ] as const
+).map(([name, member, link]): Column<UsageRow> => {
+  const isCost = member === "total_cost";
+  return {
+    name,
+    kind: `number ${isCost ? "cost" : member}`,
+    value: ({ total }) => total[member] ?? null,
+    cell({ total, links }) {
+      const value = total[member] ?? null;
+      const figure = isCost ? (
+        <Cost total={total} />
+      ) : (
+        <FormattedValue figure={formatCount(value ?? 0)} dim={value === 0} />
+      );
+      return links === undefined || value === 0 ? figure : <a href={links[link]}>{figure}</a>;
+    },
+  };
+});
 
-function Cells({ total, links }: { readonly total: UsageTotal; readonly links?: TraceLinks | undefined }) {
-  return (
-    <>
-      {COLUMNS.map(([name, member, link]) => {
-        const value = total[member] ?? null;
-        const isCost = member === "total_cost";
-        const figure = isCost ? (
-          <Cost total={total} />
-        ) : (
-          <FormattedValue figure={formatCount(value ?? 0)} dim={value === 0} />
-        );
-        return (
-          <td key={name} className={`number ${isCost ? "cost" : member}`}>
-            {links === undefined || value === 0 ? figure : <a href={links[link]}>{figure}</a>}
-          </td>
-        );
-      })}
-    </>
-  );
-}
-
-interface GroupTableProps {
-  readonly loaded: LoadedUsage;
-  readonly groups: readonly string[];
-  readonly measure: Measure;
-  /** Links of a group: its breakdown and its traces. */
-  readonly hrefOf: (key: UsageStats["groups"][number]["key"]) => Links | undefined;
-  readonly all: TraceLinks;
+function columnsFor(first: string): readonly Column<UsageRow>[] {
+  return [{ name: first, cell: ({ name }) => name }, ...COLUMNS];
 }
 
 /** The breakdown of a row, and its traces. */
@@ -98,80 +58,71 @@ interface Links {
   readonly traces: TraceLinks;
 }
 
+interface GroupTableProps {
+  readonly loaded: LoadedUsage;
+  readonly groups: readonly string[];
+  readonly measure: Measure;
+  readonly hrefOf: (key: UsageStats["groups"][number]["key"]) => Links | undefined;
+  readonly all: TraceLinks;
+}
+
 /** The groups, then the rest, then the total. */
-export function GroupTable({ loaded, groups: asked, measure, hrefOf, all }: GroupTableProps) {
-  const { groups, other, total } = loaded.stats;
+export function GroupTable({ loaded: { stats, before }, groups, measure, hrefOf, all }: GroupTableProps) {
+  const { other, total } = stats;
   const { member } = MEASURES[measure];
-  const [sort, setSort] = useState<Column>(member);
-  const whole = total[member] ?? 0;
-  const name = asked.map(nameOfGroup).join(" · ");
-  const labels = groups.map(({ key }) => labelOf(key));
-  const colors = colorsOf(labels);
-  const before = loaded.before;
-  const earlier = new Map(before?.groups.map(({ key, total }) => [JSON.stringify(key), total]));
-  const isComplete = before !== undefined && before.other === null;
-  const sorted = groups.toSorted((a, b) => (b.total[sort] ?? -1) - (a.total[sort] ?? -1));
+  const name = groups.map(nameOfGroup).join(" · ");
+  const colors = colorsOf(stats.groups.map(({ key }) => labelOf(key)));
+  const earlier = new Map(before?.groups.map((group) => [JSON.stringify(group.key), group.total]));
+  const swatch = (color: string) => <i className="swatch" style={{ background: `var(${color})` }} />;
+  const rows = stats.groups.map(({ key, total: part }): UsageRow => {
+    const label = labelOf(key);
+    const links = hrefOf(key);
+    const then = earlier.get(JSON.stringify(key));
+    const text = (
+      <>
+        {swatch(colors.get(label) ?? OTHER)}
+        <bdi>{oneLine(label, 80)}</bdi>
+      </>
+    );
+    return {
+      name: (
+        <>
+          {links === undefined ? text : <a href={links.within}>{text}</a>}{" "}
+          <span className="dim">{shareOf(part[member], total[member])}</span>
+        </>
+      ),
+      total: part,
+      links: links?.traces,
+      change: (then !== undefined || before?.other === null) && (
+        <UsageChange before={then} now={part} measure={measure} />
+      ),
+    };
+  });
+  const rest = other && {
+    name: (
+      <>
+        {swatch(OTHER)}
+        {counted(other.groups, "other")}
+      </>
+    ),
+    total: other.total,
+  };
+  const change = before && <UsageChange before={before.total} now={total} measure={measure} />;
+  const changes: Column<UsageRow> = { name: "change", kind: "number change", cell: (row) => row.change };
   return (
-    <div className="wide" tabIndex={0} role="region" aria-label={`By ${name}`}>
-      <table className="plain groups">
-        <Head first={name} sort={sort} onSort={setSort} hasChange={before !== undefined} />
-        <tbody>
-          {sorted.map(({ key, total }) => {
-            const label = labelOf(key);
-            const links = hrefOf(key);
-            const text = (
-              <>
-                <i className="swatch" style={{ background: `var(${colors.get(label) ?? OTHER})` }} />
-                <bdi>{oneLine(label, 80)}</bdi>
-              </>
-            );
-            const then = earlier.get(JSON.stringify(key));
-            return (
-              <tr key={JSON.stringify(key)}>
-                <th scope="row">
-                  {links === undefined ? text : <a href={links.within}>{text}</a>}{" "}
-                  <span className="dim">{shareOf(total[member], whole)}</span>
-                </th>
-                <Cells total={total} links={links?.traces} />
-                {before !== undefined && (
-                  <td className="number change">
-                    {(then !== undefined || isComplete) && (
-                      <Change before={then} now={total} measure={measure} />
-                    )}
-                  </td>
-                )}
-              </tr>
-            );
-          })}
-          {other !== null && (
-            <tr>
-              <th scope="row">
-                <i className="swatch" style={{ background: `var(${OTHER})` }} />
-                {counted(other.groups, "other")}
-              </th>
-              <Cells total={other.total} />
-              {before !== undefined && <td />}
-            </tr>
-          )}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">all</th>
-            <Cells total={total} links={all} />
-            {before !== undefined && (
-              <td className="number change">
-                <Change before={before.total} now={total} measure={measure} />
-              </td>
-            )}
-          </tr>
-        </tfoot>
-      </table>
-    </div>
+    <Table
+      label={`By ${name}`}
+      className="plain groups"
+      columns={[...columnsFor(name), ...(before === undefined ? [] : [changes])]}
+      rows={rows}
+      foot={[...(rest === null ? [] : [rest]), { name: "all", total, links: all, change }]}
+      sort={measure === "errors" ? "failed" : measure}
+    />
   );
 }
 
-function shareOf(part: number | null | undefined, whole: number): string {
-  return part == null || whole === 0 ? "" : formatPercent(part / whole).text;
+function shareOf(part: number | null | undefined, whole: number | null | undefined): string {
+  return part == null || !whole ? "" : formatPercent(part / whole).text;
 }
 
 interface BucketTableProps {
@@ -184,29 +135,17 @@ interface BucketTableProps {
 }
 
 /** Every bucket by the clock of the zone, with the length of unusual days. */
-export function BucketTable({ stats, buckets, zone, hovered, onHover, hrefOf }: BucketTableProps) {
+export function BucketTable({ stats, buckets, zone, hrefOf, ...pointing }: BucketTableProps) {
+  const rows = stats.buckets.map(({ total }, at): UsageRow => {
+    const { within, traces } = hrefOf(at);
+    return { name: <a href={within}>{nameOf(buckets, at, zone)}</a>, total, links: traces };
+  });
   return (
-    <div className="wide" tabIndex={0} role="region" aria-label="Over time">
-      <table className="plain buckets" onMouseLeave={() => onHover(undefined)}>
-        <Head first="from" />
-        <tbody>
-          {stats.buckets.map(({ timestamp, total }, at) => {
-            const { within, traces } = hrefOf(at);
-            return (
-              <tr
-                key={timestamp}
-                className={at === hovered ? "hovered" : ""}
-                onMouseEnter={() => onHover(at)}
-              >
-                <th scope="row">
-                  <a href={within}>{nameOf(buckets, at, zone)}</a>
-                </th>
-                <Cells total={total} links={traces} />
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="Over time"
+      className="plain buckets"
+      columns={columnsFor("from")}
+      {...{ rows, ...pointing }}
+    />
   );
 }

@@ -5,7 +5,7 @@ import { DownloadButton } from "../components/download-button.tsx";
 import { Segments } from "../components/segments.tsx";
 import { csvOfUsage } from "./csv-of-usage.ts";
 import { GroupPicker } from "./group-picker.tsx";
-import { printGroups } from "./groups.ts";
+import { printGroups } from "../state/groups.ts";
 import { INTERVALS, MEASURES, usageQuestion, type UsageQuestion } from "./load-usage.ts";
 
 interface UsageToolsProps {

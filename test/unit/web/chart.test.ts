@@ -11,7 +11,7 @@ import {
 import { geometryOf } from "../../../web/components/chart-geometry.ts";
 import { formatCount } from "../../../web/format/figure.ts";
 import { colorsOf } from "../../../web/usage/colors.ts";
-import { searchOfGroup } from "../../../web/usage/drill.ts";
+import { searchOfGroup } from "../../../web/state/drill.ts";
 
 const ZONE = "Europe/Berlin";
 const format = formatCount;

@@ -1,7 +1,8 @@
 import type { UsageStats } from "../api/routes.ts";
-import type { HrefTo } from "../state/url-state.ts";
-import { readQuery } from "../state/query.ts";
-import { allOf, operandOf, withCondition, type Condition } from "../state/search.ts";
+import type { HrefTo } from "./url-state.ts";
+import { readQuery } from "./query.ts";
+import { allOf, operandOf, printCondition, withCondition, type Condition } from "./search.ts";
+import { fieldOfGroup, type Frequent } from "./groups.ts";
 
 /** How traces are sorted, by what is looked at. */
 export const SORT_OF = { cost: "cost", tokens: "tokens", calls: "calls", errors: "wasted" } as const;
@@ -27,18 +28,6 @@ export function tracesOf(hrefTo: HrefTo, q: string, window?: string): TraceLinks
 
 type Key = UsageStats["groups"][number]["key"];
 
-const FIELD_OF: Readonly<Record<string, string>> = {
-  llm: "model",
-  op_name: "op",
-  svc_user_id: "user",
-  svc_run_id: "run",
-  thread_id: "thread",
-  turn_id: "turn",
-  trace_id: "trace",
-  status: "status",
-};
-const STATUS_OF: Readonly<Record<string, string>> = { error: "failed" };
-
 /** A search, as text or JSON, that leaves only what fulfils conditions too. */
 function narrowed(text: string, conditions: readonly Condition[]): string {
   if (!text.trimStart().startsWith("{")) return conditions.reduce(withCondition, text);
@@ -53,22 +42,20 @@ function failedOf(text: string): string {
 export function searchOfGroup(text: string, key: Key): string | undefined {
   const conditions = Object.entries(key).map(([group, value]) => conditionOf(group, value));
   const known = conditions.filter((condition) => condition !== undefined);
-  return known.length < conditions.length ? undefined : narrowed(text, known);
+  // a model of none may report the usage of the calls below it, which a search for none leaves out
+  return known.length < conditions.length || key["llm"] === null ? undefined : narrowed(text, known);
+}
+
+/** A search for one value of a group alone. */
+export function searchOfValue(group: Frequent, value: Key[string] | undefined): string {
+  return printCondition(conditionOf(group, value)!);
 }
 
 function conditionOf(group: string, value: Key[string] | undefined): Condition | undefined {
-  const field = Object.hasOwn(FIELD_OF, group) ? FIELD_OF[group] : group.includes(".") ? group : undefined;
-  if (field === undefined) return undefined;
-  if (field === "status" && value === "descendant_error") return undefined;
-  // it may report the usage of the calls below it, which a search for none leaves out
-  if (field === "model" && value === null) return undefined;
+  const field = fieldOfGroup(group);
+  if (field === undefined || (field === "status" && value === "descendant_error")) return undefined;
   const text = value == null ? null : String(value);
-  return {
-    field,
-    op: ":",
-    value: field === "status" && text !== null ? (STATUS_OF[text] ?? text) : text,
-    isNot: false,
-  };
+  return { field, op: ":", value: field === "status" && text === "error" ? "failed" : text, isNot: false };
 }
 
 /** Next dimension to group a group's calls by. */
