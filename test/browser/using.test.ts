@@ -61,6 +61,27 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await page.context().close();
   });
 
+  it("finds views, models, traces and actions by Ctrl-K, again and again", async () => {
+    const page = await test.open(`/${PROJECT}/traces`);
+    await untilIdle(page);
+    const find = async (text: string, choice: RegExp): Promise<void> => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("option", { name: /^gemini-2.5-pro/ }).waitFor();
+      await page.keyboard.type(text);
+      await page.getByRole("option", { name: choice, selected: true }).waitFor();
+      await page.keyboard.press("Enter");
+    };
+    await find("usage", /^Usage/);
+    await page.waitForURL(/\/usage/);
+    await find("gemini", /^gemini-2.5-pro/);
+    await page.waitForURL(/\/traces\?.*q=model%3Agemini-2.5-pro/);
+    await find("contract-1", /^contract-1/);
+    await page.waitForURL(/\/trace\/contract-1/);
+    await find("show", /^Show the keys/);
+    await page.getByRole("heading", { name: "Keys" }).waitFor();
+    await page.context().close();
+  });
+
   it("opens a trace with its call beside it, the focus in the tree, and goes to the dearest call", async () => {
     const page = await test.open(`/${PROJECT}/traces?sort=cost`);
     await page.locator(".rows").getByRole("link", { name: "contract_review" }).click();

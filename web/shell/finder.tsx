@@ -24,19 +24,14 @@ interface FinderProps {
 const MAX_NAMES = 200;
 const ONE_BUCKET = 3_155_760_000;
 const FIELDS = { llm: "model", svc_user_id: "user", op_name: "op" } as const;
-const ACTIONS = { keys: "Show the keys", out: "Sign out" } as const;
+const ACTIONS = { "#keys": "Show the keys", "#out": "Sign out" } as const;
 
 /** Finds trace ids, models, users, operations, views and actions. */
 export function Finder({ me, project, window, address, showKeys, signOut, onClose }: FinderProps) {
   const names = useQuery(JSON.stringify(["names", project, address.options]), async (asking) => {
+    const place = { ...placeOf({ project, window }), granularity: ONE_BUCKET, limit: MAX_NAMES };
     const answers = Object.keys(FIELDS).map((group) => {
-      const shape = { granularity: ONE_BUCKET, group_by: [group as keyof typeof FIELDS] };
-      const body = {
-        ...placeOf({ project, window }),
-        ...shape,
-        order_by: "calls",
-        limit: MAX_NAMES,
-      } as const;
+      const body = { ...place, group_by: [group as keyof typeof FIELDS], order_by: "calls" as const };
       return postJson({ path: "/usage/stats", body }, asking);
     });
     return (await Promise.all(answers)).flatMap(({ body }) => body.groups);
@@ -61,7 +56,7 @@ export function Finder({ me, project, window, address, showKeys, signOut, onClos
     ...(names.value ?? []).flatMap((group) => choiceOf(group, (q) => to({}, { q }))),
     ...Object.entries(ACTIONS).map(([value, label]) => ({ value, label, hint: "action" })),
   ];
-  const found = (text: string): readonly Choice[] => {
+  const found = (text: string): readonly Required<Choice>[] => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const fitting = places.filter(({ label, hint }) =>
       words.every((word) => `${label} ${hint}`.toLowerCase().includes(word)),
@@ -79,13 +74,15 @@ export function Finder({ me, project, window, address, showKeys, signOut, onClos
       <Choices
         label="Find"
         placeholder="A trace id, a model, a user, an operation, a view …"
-        found={found}
+        // several can lead to one address
+        found={(text) => found(text).map((one) => ({ ...one, value: `${one.hint} ${one.value}` }))}
         none={(text) => `Nothing is called “${text}”.`}
         onChoose={(value) => {
           onClose();
-          if (value === "keys") showKeys();
-          else if (value === "out") signOut();
-          else location.hash = value;
+          const hash = value.slice(value.indexOf("#"));
+          if (hash === "#keys") showKeys();
+          else if (hash === "#out") signOut();
+          else location.hash = hash;
         }}
       />
     </Dialog>
