@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { get, KEY_REFUSED } from "./api/client.ts";
 import { forgetKey, storeKey, storedKey, keyOfOtherTabs, onSignedOut, takeHandedKey } from "./api/key.ts";
 import type { Whoami } from "./api/routes.ts";
-import { forgetAnswers } from "./api/query-client.ts";
+import { queryClient } from "./api/query-client.ts";
 import { useQuery } from "./api/use-query.ts";
 import { SignIn } from "./shell/sign-in.tsx";
 import { OtherKey } from "./shell/other-key.tsx";
@@ -25,7 +25,7 @@ export function App({ handed }: AppProps) {
       setKey(storedKey());
     };
     const stop = onSignedOut(() => {
-      forgetAnswers();
+      queryClient.clear();
       setKey(storedKey());
     });
     addEventListener("hashchange", take);
@@ -54,12 +54,12 @@ export function App({ handed }: AppProps) {
   }, [known, me.refetch]);
   const signOut = (): void => {
     forgetKey();
-    forgetAnswers();
+    queryClient.clear();
     setKey(undefined);
   };
   const use = (text: string, onDevice?: boolean): void => {
     setOffered(undefined);
-    if (text !== key) forgetAnswers();
+    if (text !== key) queryClient.clear();
     storeKey(text, onDevice);
     if (text === key) me.refetch();
     else setKey(text);

@@ -119,6 +119,8 @@ describe.skipIf(chromiumPath === undefined)(
       await show(page, "/acme/nothing/feedback");
       // forgets the answers of the states before
       await page.reload();
+      // before that, "Loading…" is said of the key
+      await page.getByRole("navigation").waitFor();
       if (fate !== undefined) await page.route(new RegExp(fate.path), fate.of);
       isAway = away;
       try {

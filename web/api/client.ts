@@ -1,6 +1,5 @@
 import { ApiError, toApiError } from "./failure.ts";
 import { storedKey } from "./key.ts";
-import { readLines } from "./lines.ts";
 import type { AnswerOf, BodyOf, LineOf, Route } from "./routes.ts";
 
 /** A question to the service: what is asked, and what can be pasted into a shell to ask it again. */
@@ -60,7 +59,6 @@ export interface ApiResponse<Body> {
   readonly body: Body;
   /** There are more matches than the answer contains. */
   readonly truncated: boolean;
-  readonly nextPage: string | null;
 }
 
 export async function postJson<Path extends Route>(
@@ -94,12 +92,17 @@ export async function postNdjson<Path extends Route>(
 ): Promise<ApiResponse<number>> {
   const response = await post(question, asking);
   let count = 0;
+  let rest = "";
   try {
-    for await (const lines of readLines(response)) {
+    const texts = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    for (let part = await texts.read(); !part.done; part = await texts.read()) {
+      const lines = (rest + part.value).split("\n");
+      rest = lines.pop() ?? "";
       for (const line of lines) onLine(JSON.parse(line) as LineOf<Path>);
       count += lines.length;
       asking.onProgress?.(count);
     }
+    if (rest !== "") throw new Error("the last line has no end");
   } catch (error) {
     throw isAbort(error) ? error : new ApiError({ kind: "broken" });
   }
@@ -122,12 +125,7 @@ async function whole<Body>(response: Response): Promise<Body> {
 }
 
 function answerOf<Body>(response: Response, body: Body): ApiResponse<Body> {
-  const { headers } = response;
-  return {
-    body,
-    truncated: headers.get("x-truncated") === "true",
-    nextPage: headers.get("x-next-page-token"),
-  };
+  return { body, truncated: response.headers.get("x-truncated") === "true" };
 }
 
 export function isAbort(error: unknown): boolean {

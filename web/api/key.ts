@@ -17,12 +17,9 @@ const tabs = new BroadcastChannel(NAME);
 export function answerOtherTabs(): void {
   tabs.addEventListener("message", ({ data }: MessageEvent<Message>) => {
     const key = storedKey();
-    if (data.kind === "who-has-a-key" && key !== undefined) say({ kind: "key", key });
+    if (data.kind === "who-has-a-key" && key !== undefined)
+      tabs.postMessage({ kind: "key", key } satisfies Message);
   });
-}
-
-function say(message: Message): void {
-  tabs.postMessage(message);
 }
 
 /** The key of this tab, or of this device if somebody wished so. */
@@ -43,7 +40,7 @@ export function keyOfOtherTabs(): Promise<string | undefined> {
       resolve(key);
     };
     tabs.addEventListener("message", hear);
-    say({ kind: "who-has-a-key" });
+    tabs.postMessage({ kind: "who-has-a-key" } satisfies Message);
   });
 }
 
@@ -62,7 +59,7 @@ export function isKeptOnDevice(): boolean {
 export function forgetKey(): void {
   sessionStorage.removeItem(NAME);
   localStorage.removeItem(NAME);
-  say({ kind: "signed-out" });
+  tabs.postMessage({ kind: "signed-out" } satisfies Message);
 }
 
 /** Calls back when another tab signs out. Returns how to stop. */

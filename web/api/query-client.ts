@@ -4,7 +4,7 @@ import { ApiError, passes, type Failure } from "./failure.ts";
 /** Between tries to reach a service that is away. */
 const RETRIES_MS = [4000, 8000, 15_000, 30_000];
 
-/** Responses of the service, by query. Temporary failures are retried while the page is visible. */
+/** Responses of the service to one key, by query. Temporary failures are retried while the page is visible. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
@@ -16,11 +16,6 @@ export const queryClient = new QueryClient({
     },
   },
 });
-
-/** Drops cached values, which belong to the previous key. */
-export function forgetAnswers(): void {
-  queryClient.clear();
-}
 
 export function failureOf(error: unknown): Failure {
   return error instanceof ApiError ? error.failure : { kind: "broken" };

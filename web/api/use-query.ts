@@ -80,14 +80,10 @@ export function useQuery<Value>(
 }
 
 function lastQuery(within: string): Query | undefined {
-  const answered = queryClient
+  return queryClient
     .getQueryCache()
-    .findAll({ queryKey: [within] })
-    .filter(({ state }) => state.data !== undefined);
-  return answered.reduce<(typeof answered)[0] | undefined>(
-    (last, one) => (last === undefined || one.state.dataUpdatedAt > last.state.dataUpdatedAt ? one : last),
-    undefined,
-  );
+    .findAll({ queryKey: [within], predicate: ({ state }) => state.data !== undefined })
+    .toSorted((one, other) => other.state.dataUpdatedAt - one.state.dataUpdatedAt)[0];
 }
 
 /** The last answer of those among which what is shown may stay. */

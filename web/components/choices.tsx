@@ -31,7 +31,7 @@ export function Choices({ label, placeholder, found, none, chosen, onChoose }: C
       <Command.Input
         autoFocus
         // of the document, for a dialog that is shown after it was made
-        ref={(input) => void input?.setAttribute("autofocus", "")}
+        ref={(input) => input?.setAttribute("autofocus", "")}
         aria-invalid={shown.length === 0}
         placeholder={placeholder}
         value={text}

@@ -23,31 +23,27 @@ export function PlainTable<Row>({ caption, none, rows, keyOf, columns }: PlainTa
         <caption>{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ name, isNumber = false }) =>
-              name === "" ? (
-                <td key={name} />
-              ) : (
-                <th key={name} scope="col" className={isNumber ? "number" : ""}>
+            {columns.map(({ name, isNumber = false }) => {
+              const Cell = name === "" ? "td" : "th";
+              return (
+                <Cell key={name} className={isNumber ? "number" : ""}>
                   {name}
-                </th>
-              ),
-            )}
+                </Cell>
+              );
+            })}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ name, isNumber = false, cell }, at) =>
-                at === 0 ? (
-                  <th key={name} scope="row">
+              {columns.map(({ name, isNumber = false, cell }, at) => {
+                const Cell = at === 0 ? "th" : "td";
+                return (
+                  <Cell key={name} scope={at === 0 ? "row" : undefined} className={isNumber ? "number" : ""}>
                     {cell(row)}
-                  </th>
-                ) : (
-                  <td key={name} className={isNumber ? "number" : ""}>
-                    {cell(row)}
-                  </td>
-                ),
-              )}
+                  </Cell>
+                );
+              })}
             </tr>
           ))}
         </tbody>

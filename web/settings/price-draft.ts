@@ -29,7 +29,9 @@ export function addedUsd(unpriced: Unpriced, prices: TokenPrices): number {
   const input = prices.prompt_token_cost ?? 0;
   const usd = unpriced.reduce((sum, used) => {
     const { cache_read_input_tokens: read, cache_creation_input_tokens: write } = used;
-    const uncached = isBeside(used) ? used.prompt_tokens : used.prompt_tokens - read - write;
+    // if more was cached than asked, the prompt does not include it
+    const isBeside = read + write > used.prompt_tokens;
+    const uncached = isBeside ? used.prompt_tokens : used.prompt_tokens - read - write;
     return (
       sum +
       uncached * input +
@@ -39,11 +41,6 @@ export function addedUsd(unpriced: Unpriced, prices: TokenPrices): number {
     );
   }, 0);
   return toPicodollar(usd);
-}
-
-/** More was cached than asked: the prompt does not include it. */
-function isBeside(used: Unpriced[number]): boolean {
-  return used.cache_read_input_tokens + used.cache_creation_input_tokens > used.prompt_tokens;
 }
 
 /** Nothing of it was cached, and nothing is charged by other units, so that there is one way to count it. */

@@ -49,7 +49,7 @@ function Person({ me, signOut }: Pick<RailProps, "me" | "signOut">) {
   const [theme, setTheme] = useState(keptTheme);
   const [onDevice, setOnDevice] = useState(isKeptOnDevice);
   return (
-    <div className="personal">
+    <div className="form">
       <p>
         <bdi>{me.name}</bdi>
         <span className="dim"> may {me.scopes.join(", ")}</span>

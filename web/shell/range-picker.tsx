@@ -8,36 +8,34 @@ import { printAddress, type UrlState } from "../state/url-state.ts";
 import {
   COMPARISONS,
   DEFAULT_RANGE,
-  isRange,
   printWindow,
   RANGES,
   readWindow,
   type TimeRange,
 } from "../state/time-range.ts";
 
-const Calendar = lazy("calendar", () => import("./calendar.tsx").then((module) => module.Calendar));
+const Calendar = lazy("calendar", async () => (await import("./calendar.tsx")).Calendar);
 
 interface RangePickerProps {
   readonly address: UrlState;
   readonly window: TimeRange;
   readonly zone: string;
-  readonly change: (more: Readonly<Record<string, string>>) => void;
+  readonly change: (more: UrlState["options"]) => void;
 }
 
 /** Named ranges, or two instants by the clock of the shown zone; what they are compared with; a link that fixes them. */
 export function RangePicker({ address, window, zone, change }: RangePickerProps) {
-  const [isComparing, setComparing] = useState(false);
-  const range = address.options["window"] ?? DEFAULT_RANGE;
-  const { compare = "" } = address.options;
-  const end = window.toMs ?? Date.now();
-  const label = isRange(range) ? RANGES[range] : formatInterval(window.fromMs, end, zone);
-  const fixed = printWindow({ fromMs: window.fromMs, toMs: end });
+  const { window: range = DEFAULT_RANGE, compare = "" } = address.options;
+  const now = Date.now();
+  const toMs = window.toMs ?? now;
+  const label = RANGES.get(range)?.label ?? formatInterval(window.fromMs, toMs, zone);
+  const other = Object.hasOwn(COMPARISONS, compare) ? undefined : readWindow(compare, { now, zone });
   return (
     <Menu label={label} name={`Range: ${label}`} className="range">
       {(close) => (
-        <div className="ranges">
+        <div className="form">
           <div className="named" role="group" aria-label="Ranges">
-            {Object.entries(RANGES).map(([name, text]) => (
+            {[...RANGES].map(([name, { label: text }]) => (
               <button
                 key={name}
                 className="quiet"
@@ -51,25 +49,33 @@ export function RangePicker({ address, window, zone, change }: RangePickerProps)
               </button>
             ))}
           </div>
-          {!isComparing && (
-            <Between
-              {...{ window, zone }}
-              action="Show"
-              onWindow={(text) => {
-                close();
-                change({ window: text });
-              }}
-            />
-          )}
-          <Comparison {...{ compare, window, zone, change, isComparing, setComparing }} />
+          <Between
+            {...{ window, zone }}
+            onPeriod={(period) => {
+              close();
+              change(period);
+            }}
+          />
+          <label>
+            Compare with
+            <select value={compare} onChange={({ currentTarget: { value } }) => change({ compare: value })}>
+              {Object.entries(COMPARISONS).map(([name, text]) => (
+                <option key={name} value={name}>
+                  {text}
+                </option>
+              ))}
+              {other?.toMs !== undefined && (
+                <option value={compare}>{formatInterval(other.fromMs, other.toMs, zone)}</option>
+              )}
+            </select>
+          </label>
           <CopyButton
             label="Copy a link with these times"
-            text={() =>
-              new URL(
-                printAddress({ ...address, options: { ...address.options, window: fixed, zone } }),
-                document.baseURI,
-              ).href
-            }
+            text={() => {
+              const fixed = { window: printWindow({ fromMs: window.fromMs, toMs }), zone };
+              const options = { ...address.options, ...fixed };
+              return new URL(printAddress({ ...address, options }), document.baseURI).href;
+            }}
           />
         </div>
       )}
@@ -77,69 +83,12 @@ export function RangePicker({ address, window, zone, change }: RangePickerProps)
   );
 }
 
-interface ComparisonProps extends Pick<RangePickerProps, "window" | "zone" | "change"> {
-  readonly compare: string;
-  /** Another period is being chosen. */
-  readonly isComparing: boolean;
-  readonly setComparing: (isComparing: boolean) => void;
+interface BetweenProps extends Pick<RangePickerProps, "window" | "zone"> {
+  readonly onPeriod: (period: Partial<Record<"window" | "compare", string>>) => void;
 }
 
-/** The period before, or another one. */
-function Comparison({ compare, window, zone, change, isComparing, setComparing }: ComparisonProps) {
-  const isOther = !Object.hasOwn(COMPARISONS, compare);
-  const other = isOther ? readWindow(compare, { now: Date.now(), zone }) : undefined;
-  const lengthMs = (window.toMs ?? Date.now()) - window.fromMs;
-  const proposed = { fromMs: window.fromMs - lengthMs, toMs: window.fromMs };
-  return (
-    <>
-      <label>
-        Compare with{" "}
-        <select
-          value={isComparing ? OTHER : compare}
-          onChange={({ currentTarget: { value } }) => {
-            setComparing(value === OTHER);
-            if (value !== OTHER) change({ compare: value });
-          }}
-        >
-          {Object.entries(COMPARISONS).map(([name, text]) => (
-            <option key={name} value={name}>
-              {text}
-            </option>
-          ))}
-          {isOther && (
-            <option value={compare}>
-              {other?.toMs === undefined ? compare : formatInterval(other.fromMs, other.toMs, zone)}
-            </option>
-          )}
-          <option value={OTHER}>Another period …</option>
-        </select>
-      </label>
-      {isComparing && (
-        <Between
-          window={other ?? proposed}
-          zone={zone}
-          action="Compare"
-          onWindow={(text) => {
-            setComparing(false);
-            change({ compare: text });
-          }}
-        />
-      )}
-    </>
-  );
-}
-
-const OTHER = "other";
-
-interface BetweenProps {
-  readonly window: TimeRange;
-  readonly zone: string;
-  readonly action: string;
-  readonly onWindow: (text: string) => void;
-}
-
-/** Days of a calendar, or two times of the clock. */
-function Between({ window, zone, action, onWindow }: BetweenProps) {
+/** Days of a calendar, or two times of the clock, to be shown or compared with. */
+function Between({ window, zone, onPeriod }: BetweenProps) {
   const now = clockOf(Date.now(), zone);
   const [from, setFrom] = useState(() => printClock(clockOf(window.fromMs, zone)));
   const [to, setTo] = useState(() =>
@@ -147,13 +96,14 @@ function Between({ window, zone, action, onWindow }: BetweenProps) {
   );
   const [fromClock, toClock] = [readClock(from), readClock(to)];
   const isValid = fromClock < toClock;
+  const printed = (): string =>
+    printWindow({ fromMs: instantOf(fromClock, zone), toMs: instantOf(toClock, zone) });
   return (
     <form
       className="between"
       onSubmit={(event) => {
         event.preventDefault();
-        if (isValid)
-          onWindow(printWindow({ fromMs: instantOf(fromClock, zone), toMs: instantOf(toClock, zone) }));
+        if (isValid) onPeriod({ window: printed() });
       }}
     >
       <Calendar
@@ -177,9 +127,14 @@ function Between({ window, zone, action, onWindow }: BetweenProps) {
           It has to begin before it ends.
         </p>
       )}
-      <button type="submit" className="main" disabled={!isValid}>
-        {action}
-      </button>
+      <div className="tools">
+        <button type="submit" className="main" disabled={!isValid}>
+          Show
+        </button>
+        <button type="button" disabled={!isValid} onClick={() => onPeriod({ compare: printed() })}>
+          Compare with it
+        </button>
+      </div>
     </form>
   );
 }

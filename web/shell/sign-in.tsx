@@ -28,6 +28,7 @@ export function SignIn({ onKey, refused, offered = "" }: SignInProps) {
         </Notice>
       )}
       <form
+        className="form"
         onSubmit={(event) => {
           event.preventDefault();
           if (key !== "" && fault === undefined) onKey(key, onDevice);
@@ -46,9 +47,6 @@ export function SignIn({ onKey, refused, offered = "" }: SignInProps) {
             onChange={(event) => setText(event.currentTarget.value)}
           />
         </label>
-        <button type="submit" className="main" disabled={fault !== undefined}>
-          Sign in
-        </button>
         <p id="key-fault" className="failed" role="alert" hidden={fault === undefined}>
           {text === offered && "The key of the link cannot be one. "}
           {fault}
@@ -61,6 +59,11 @@ export function SignIn({ onKey, refused, offered = "" }: SignInProps) {
           />
           Keep on this device
         </label>
+        <div className="tools">
+          <button type="submit" className="main" disabled={fault !== undefined}>
+            Sign in
+          </button>
+        </div>
       </form>
       <p className="dim">
         Otherwise it is kept for the session, in the tabs of this page. The scope <code>read</code> is enough:{" "}

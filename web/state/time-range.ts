@@ -7,50 +7,36 @@ export interface TimeRange {
   readonly toMs: number | undefined;
 }
 
+interface NamedRange {
+  readonly label: string;
+  /** Of a range that ends now. */
+  readonly spanMs?: number;
+  /** Of a calendar period: its start relative to a local time; 0 is the current period, -1 the previous one. */
+  readonly begin?: (clock: number, periods: number) => number;
+  readonly periods?: number;
+}
+
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const SPANS_MS = {
-  "1h": HOUR_MS,
-  "6h": 6 * HOUR_MS,
-  "24h": DAY_MS,
-  "7d": 7 * DAY_MS,
-  "30d": 30 * DAY_MS,
-  "90d": 90 * DAY_MS,
-} as const;
-type Span = keyof typeof SPANS_MS;
-
-/** Start of a calendar period relative to a local time: 0 is the current period, -1 the previous one. */
-type Begin = (clock: number, periods: number) => number;
-const PERIODS: Readonly<Record<string, readonly [begin: Begin, periods: number]>> = {
-  today: [midnightOf, 0],
-  yesterday: [midnightOf, -1],
-  "this-week": [mondayOf, 0],
-  "last-week": [mondayOf, -1],
-  "this-month": [firstOf, 0],
-  "last-month": [firstOf, -1],
-};
 
 /** The ranges that have names, as an address has them. */
-export const RANGES = {
-  today: "Today",
-  yesterday: "Yesterday",
-  "this-week": "This week",
-  "last-week": "Last week",
-  "this-month": "This month",
-  "last-month": "Last month",
-  "1h": "Last hour",
-  "6h": "Last 6 hours",
-  "24h": "Last 24 hours",
-  "7d": "Last 7 days",
-  "30d": "Last 30 days",
-  "90d": "Last 90 days",
-} as const;
-export type Range = keyof typeof RANGES;
-export const DEFAULT_RANGE: Range = "7d";
-
-export function isRange(text: string | undefined): text is Range {
-  return text !== undefined && Object.hasOwn(RANGES, text);
-}
+export const RANGES: ReadonlyMap<string, NamedRange> = new Map(
+  Object.entries({
+    today: { label: "Today", begin: midnightOf },
+    yesterday: { label: "Yesterday", begin: midnightOf, periods: -1 },
+    "this-week": { label: "This week", begin: mondayOf },
+    "last-week": { label: "Last week", begin: mondayOf, periods: -1 },
+    "this-month": { label: "This month", begin: firstOf },
+    "last-month": { label: "Last month", begin: firstOf, periods: -1 },
+    "1h": { label: "Last hour", spanMs: HOUR_MS },
+    "6h": { label: "Last 6 hours", spanMs: 6 * HOUR_MS },
+    "24h": { label: "Last 24 hours", spanMs: DAY_MS },
+    "7d": { label: "Last 7 days", spanMs: 7 * DAY_MS },
+    "30d": { label: "Last 30 days", spanMs: 30 * DAY_MS },
+    "90d": { label: "Last 90 days", spanMs: 90 * DAY_MS },
+  }),
+);
+export const DEFAULT_RANGE = "7d";
 
 /** When somebody looks, and by which clock. */
 export interface Looking {
@@ -61,22 +47,17 @@ export interface Looking {
 /** `7d`, `yesterday`, or `2026-11-01T00:00Z..2026-11-02T00:00Z`. Undefined: it is no window. */
 export function readWindow(text: string | undefined, { now, zone }: Looking): TimeRange | undefined {
   const name = text === undefined || text === "" ? DEFAULT_RANGE : text;
-  const period = Object.hasOwn(PERIODS, name) ? PERIODS[name] : undefined;
-  if (period !== undefined) {
-    const [begin, periods] = period;
+  const { begin, periods = 0, spanMs } = RANGES.get(name) ?? {};
+  if (spanMs !== undefined) return { fromMs: now - spanMs, toMs: undefined };
+  if (begin !== undefined) {
     const clock = clockOf(now, zone);
     const fromMs = instantOf(begin(clock, periods), zone);
     return { fromMs, toMs: periods === 0 ? undefined : instantOf(begin(clock, periods + 1), zone) };
   }
-  if (isSpan(name)) return { fromMs: now - SPANS_MS[name], toMs: undefined };
   const between = name.split("..");
   const [fromMs, toMs] = between.map((part) => Date.parse(part));
   if (between.length !== 2 || fromMs === undefined || toMs === undefined) return undefined;
   return fromMs < toMs ? { fromMs, toMs } : undefined;
-}
-
-function isSpan(name: string): name is Span {
-  return Object.hasOwn(SPANS_MS, name);
 }
 
 export function printWindow({ fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }): string {
@@ -111,9 +92,8 @@ export function comparedWith(
     const own = readWindow(compare, { now, zone });
     if (own?.toMs !== undefined) return { fromMs: own.fromMs, toMs: own.toMs };
   }
-  const period = range !== undefined && Object.hasOwn(PERIODS, range) ? PERIODS[range] : undefined;
-  if (period === undefined) return { fromMs: window.fromMs - (end - window.fromMs), toMs: window.fromMs };
-  const [begin, periods] = period;
+  const { begin, periods = 0 } = RANGES.get(range ?? "") ?? {};
+  if (begin === undefined) return { fromMs: window.fromMs - (end - window.fromMs), toMs: window.fromMs };
   const clock = clockOf(now, zone);
   const fromMs = instantOf(begin(clock, periods - 1), zone);
   // as much of the period before as has passed of this one, by the clock, and never more than it has
