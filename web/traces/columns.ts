@@ -4,7 +4,7 @@ interface ColumnOfTraces {
   readonly label: string;
   readonly px: number;
   /** Numbers end at the right. */
-  readonly isText?: true;
+  readonly isText?: boolean;
   /** A click on the head sorts the whole window. */
   readonly sort?: Sort;
 }

@@ -40,7 +40,9 @@ function withResults(
 ): readonly { readonly role: string; readonly parts: readonly Shown[] }[] {
   const parts = messages.flatMap((message) => message.parts);
   const called = new Set(parts.map((part) => (part.kind === "call" ? part.id : undefined)));
-  const results = new Map(parts.map((part) => (part.kind === "result" ? [part.id, part.value] : [])));
+  const results = new Map(
+    parts.flatMap((part) => (part.kind === "result" ? [[part.id, part.value] as const] : [])),
+  );
   called.delete(undefined);
   return messages
     .map(({ role, parts }) => ({
