@@ -36,30 +36,28 @@ interface FactsProps extends FailureProps {
 export function Facts({ call, treeCall, zone, own }: FactsProps) {
   const { id, startMs, endMs } = treeCall;
   return (
-    <div className="facts">
-      <dl>
-        {own !== undefined && (
-          <Fact name="Own usage">
-            <FormattedValue figure={formatCount(own.tokens)} /> tokens · <Dollars total={own} />
-          </Fact>
-        )}
-        <Fact name="started">{fullInstant(new Date(startMs).toISOString(), zone)}</Fact>
-        <Fact name="Duration">
-          {endMs === null ? <Live /> : <FormattedValue figure={formatDuration(endMs - startMs)} />}
+    <dl>
+      {own !== undefined && (
+        <Fact name="Own usage">
+          <FormattedValue figure={formatCount(own.tokens)} /> tokens · <Dollars total={own} />
         </Fact>
-        <Fact name="Descendants">
-          <FormattedValue figure={formatCount(treeCall.calls - 1)} />
-        </Fact>
-        <Text name="operation" text={call?.op_name} />
-        <Text name="user" text={call?.wb_user_id} />
-        <Text name="thread" text={call?.thread_id} />
-        <Text name="turn" text={call?.turn_id} />
-        <Text name="run" text={call?.wb_run_id} />
-        <Fact name="id">
-          <bdi>{oneLine(id)}</bdi> <CopyButton label="copy" text={() => id} />
-        </Fact>
-      </dl>
-    </div>
+      )}
+      <Fact name="started">{fullInstant(new Date(startMs).toISOString(), zone)}</Fact>
+      <Fact name="Duration">
+        {endMs === null ? <Live /> : <FormattedValue figure={formatDuration(endMs - startMs)} />}
+      </Fact>
+      <Fact name="Descendants">
+        <FormattedValue figure={formatCount(treeCall.calls - 1)} />
+      </Fact>
+      <Text name="operation" text={call?.op_name} />
+      <Text name="user" text={call?.wb_user_id} />
+      <Text name="thread" text={call?.thread_id} />
+      <Text name="turn" text={call?.turn_id} />
+      <Text name="run" text={call?.wb_run_id} />
+      <Fact name="id">
+        <bdi>{oneLine(id)}</bdi> <CopyButton label="copy" text={() => id} />
+      </Fact>
+    </dl>
   );
 }
 

@@ -1,39 +1,37 @@
+import type { Sort } from "./traces-question.ts";
+
+interface ColumnOfTraces {
+  readonly label: string;
+  readonly px: number;
+  /** Numbers end at the right. */
+  readonly isText?: boolean;
+  /** A click on the head sorts the whole window. */
+  readonly sort?: Sort;
+}
+
 /** The columns beside the name, which takes the remaining width. */
 export const COLUMNS = {
-  started: { label: "started", px: 112 },
-  models: { label: "models", px: 110 },
-  user: { label: "user", px: 64 },
-  calls: { label: "calls", px: 48 },
-  tokens: { label: "tokens", px: 66 },
-  cost: { label: "cost", px: 96 },
-  share: { label: "share", px: 56 },
-  latency: { label: "latency", px: 66 },
-  errors: { label: "failed", px: 50 },
-  wasted: { label: "wasted", px: 72 },
+  started: { label: "started", px: 112, isText: true, sort: "newest" },
+  models: { label: "models", px: 110, isText: true },
+  user: { label: "user", px: 64, isText: true },
+  calls: { label: "calls", px: 48, sort: "calls" },
+  tokens: { label: "tokens", px: 66, sort: "tokens" },
+  cost: { label: "cost", px: 96, sort: "cost" },
+  share: { label: "share", px: 56, isText: true },
+  latency: { label: "latency", px: 66, sort: "latency" },
+  errors: { label: "failed", px: 50, sort: "errors" },
+  wasted: { label: "wasted", px: 72, sort: "wasted" },
   mark: { label: "score", px: 46 },
-} as const;
+} as const satisfies Readonly<Record<string, ColumnOfTraces>>;
 export type Column = keyof typeof COLUMNS;
-export const COLUMN_NAMES = Object.keys(COLUMNS) as readonly Column[];
 
-const TEXTS: readonly Column[] = ["started", "models", "user", "share"];
-
-/** Numbers end at the right. */
-export function classOf(column: Column): string {
-  return TEXTS.includes(column) ? column : `number ${column}`;
+/** The class and width of a cell. */
+export function cellOf(column: Column) {
+  const { px, isText = false }: ColumnOfTraces = COLUMNS[column];
+  return { className: isText ? column : `number ${column}`, style: { flexBasis: `${px}px` } };
 }
 
-const NAME = "sumtree-columns-of-traces";
-
-/** The columns that were hidden. Ignores what it does not understand: the browser's store may be older than the page. */
-export function keptHidden(): readonly Column[] {
-  try {
-    const { hidden } = JSON.parse(localStorage.getItem(NAME) ?? "{}") as { hidden?: unknown };
-    return COLUMN_NAMES.filter((name) => Array.isArray(hidden) && hidden.includes(name));
-  } catch {
-    return [];
-  }
-}
-
-export function keepHidden(hidden: readonly Column[]): void {
-  localStorage.setItem(NAME, JSON.stringify({ hidden }));
+/** How a column sorts; undefined: not at all. */
+export function sortOfColumn(column: Column): Sort | undefined {
+  return (COLUMNS[column] as ColumnOfTraces).sort;
 }

@@ -1,15 +1,16 @@
 import { useState } from "react";
 import { useQuery } from "../api/use-query.ts";
 import { costText } from "../components/figure.tsx";
+import { Menu } from "../components/menu.tsx";
 import { LoadState } from "../components/notice.tsx";
 import { formatCount } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { isPath } from "../state/search.ts";
 import { printAddress, type UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
-import { AddField } from "./add-field.tsx";
 import { facetsWith, isAtMost, MAX_ADDED, rowsOf, type Facet, type FacetRow } from "./facets.ts";
-import { loadFacets, MAX_VALUES } from "./load-facets.ts";
+import { Fields } from "./fields.tsx";
+import { loadFacets } from "./load-facets.ts";
 import type { TracesQuestion } from "./traces-question.ts";
 
 export interface FacetColumnProps {
@@ -20,69 +21,80 @@ export interface FacetColumnProps {
   readonly go: Go;
 }
 
-const SHOWN = 7;
-
 /** Values that divide the listed traces. A click lists only those with a value, a click with Alt those without it. */
 export function FacetColumn({ question, round, address, go }: FacetColumnProps) {
-  // facets whose values are all shown
-  const [long, setLong] = useState<readonly string[]>([]);
   const paths = (address.options["fields"] ?? "").split(" ").filter(isPath);
   const facets = facetsWith(paths);
   const { sort: _sort, ...selection } = question;
+  const { search, faults } = question.query;
   const load = useQuery(
-    question.query.faults.length > 0 ? undefined : JSON.stringify([selection, paths, long, round]),
-    (asking) => loadFacets(question, facets, ({ key }) => (long.includes(key) ? MAX_VALUES : SHOWN), asking),
+    faults.length > 0 ? undefined : JSON.stringify([selection, paths, round]),
+    (asking) => loadFacets(question, facets, asking),
     `facets ${question.project}`,
   );
-  const change = (more: Readonly<Record<string, string>>) => ({
+  const withOptions = (more: Readonly<Record<string, string>>): UrlState => ({
+    ...address,
     options: { ...address.options, ...more },
   });
-  const hrefTo = (q: string): string => printAddress({ ...address, ...change({ q }) });
-  const setPaths = (next: readonly string[]): void => go(change({ fields: next.join(" ") }));
+  const setPaths = (next: readonly string[]): void => go(withOptions({ fields: next.join(" ") }));
   return (
     <div className={`facets ${load.isOld ? "old" : ""}`} aria-busy={load.busy}>
       {load.value === undefined && load.failure !== undefined && <LoadState load={load} />}
-      {question.query.search === undefined && (
+      {search === undefined && (
         <p className="dim">A query in JSON takes no more conditions: these are counts alone.</p>
       )}
       {facets.map((facet) => {
         const found = load.value?.get(facet.key);
         if (found === undefined) return null;
-        const { search } = question.query;
         const rows = rowsOf(facet, found.values, search);
         const isAdded = paths.includes(facet.key);
         if (!isAdded && rows.every(({ label }) => label === "(none)")) return null;
         return (
           <FacetSection
             key={facet.key}
-            {...{ facet, rows, hrefTo }}
+            {...{ facet, rows }}
             other={found.other}
             isAtMost={isAtMost(facet, search)}
-            onMore={long.includes(facet.key) ? undefined : () => setLong([...long, facet.key])}
+            hrefTo={(q) => printAddress(withOptions({ q }))}
             onRemove={isAdded ? () => setPaths(paths.filter((path) => path !== facet.key)) : undefined}
           />
         );
       })}
       {paths.length < MAX_ADDED && (
-        <AddField question={question} onAdd={(path) => setPaths([...new Set([...paths, path])])} />
+        <Menu label="Add a field" className="quiet">
+          {(close) => (
+            <Fields
+              question={question}
+              onChoose={(path) => {
+                close();
+                setPaths([...new Set([...paths, path])]);
+              }}
+            />
+          )}
+        </Menu>
       )}
     </div>
   );
 }
 
+const SHOWN = 7;
+
 interface FacetSectionProps {
   readonly facet: Facet;
   readonly rows: readonly FacetRow[];
+  /** Number of values that are not among the rows. */
   readonly other: number;
   readonly isAtMost: boolean;
   readonly hrefTo: (q: string) => string;
-  readonly onMore: (() => void) | undefined;
   readonly onRemove: (() => void) | undefined;
 }
 
-function FacetSection(props: FacetSectionProps) {
-  const { facet, rows, other, isAtMost, hrefTo, onMore, onRemove } = props;
+function FacetSection({ facet, rows, other, isAtMost, hrefTo, onRemove }: FacetSectionProps) {
+  const [isLong, setLong] = useState(false);
   const [most, of] = [Math.max(...rows.map(({ count }) => count.traces), 1), oneLine(facet.label, 60)];
+  // a chosen value stays in sight
+  const shown = isLong ? rows : rows.filter(({ chosen }, at) => at < SHOWN || chosen !== undefined);
+  const more = other + rows.length - shown.length;
   return (
     <section aria-label={of}>
       <h2>
@@ -94,13 +106,13 @@ function FacetSection(props: FacetSectionProps) {
         )}
       </h2>
       <ul>
-        {rows.map((row) => (
+        {shown.map((row) => (
           <FacetLine key={row.title} {...{ row, most, isAtMost, hrefTo }} />
         ))}
       </ul>
-      {other > 0 && (
-        <button className="quiet" disabled={onMore === undefined} onClick={onMore}>
-          {formatCount(other).text} more{onMore === undefined && ": search for them"}
+      {more > 0 && (
+        <button className="quiet" disabled={isLong} onClick={() => setLong(true)}>
+          {formatCount(more).text} more{isLong && ": search for them"}
         </button>
       )}
     </section>

@@ -10,20 +10,14 @@ export interface FacetsOpen {
   readonly open: (isOpen: boolean) => void;
 }
 
-const CLOSED = "sumtree-facets-closed";
-
-/** Whether facets are shown: where there is room beside the list, as it was left. */
+/** Facets are open where there is room beside the list. */
 export function useFacetsOpen(): FacetsOpen {
   const isDrawer = useMedia("(width < 1000px)");
   const [isDrawn, setDrawn] = useState(false);
-  const [isBeside, setBeside] = useState(() => localStorage.getItem(CLOSED) === null);
-  const open = (isOpen: boolean): void => {
-    if (isDrawer) return setDrawn(isOpen);
-    setBeside(isOpen);
-    if (isOpen) localStorage.removeItem(CLOSED);
-    else localStorage.setItem(CLOSED, "");
-  };
-  return { isDrawer, isOpen: isDrawer ? isDrawn : isBeside, open };
+  const [isBeside, setBeside] = useState(true);
+  return isDrawer
+    ? { isDrawer, isOpen: isDrawn, open: setDrawn }
+    : { isDrawer, isOpen: isBeside, open: setBeside };
 }
 
 /** Facets beside the list, or over it. */

@@ -60,10 +60,6 @@ function isOwn({ key, by }: Facet, condition: Condition): boolean {
   );
 }
 
-export function withoutOwn(facet: Facet, search: Search): Search {
-  return { ...search, conditions: search.conditions.filter((one) => !isOwn(facet, one)) };
-}
-
 /** Values are cut at so many characters. */
 const MAX_CHARS = 1000;
 
@@ -96,29 +92,27 @@ export function rowsOf(
   search: Search | undefined,
 ): readonly FacetRow[] {
   const own = search?.conditions.filter((one) => isOwn(facet, one)) ?? [];
+  const others = search?.conditions.filter((one) => !isOwn(facet, one)) ?? [];
+  const linkTo = (conditions: readonly Condition[]): string | undefined =>
+    search && printSearch({ ...search, conditions: [...others, ...conditions] });
   const rows = found.map(({ value, ...count }) => ({ condition: conditionOf(facet, value), value, count }));
   const lost = own.filter(({ value }) => !rows.some(({ condition }) => condition?.value === value));
   const none = { traces: 0, total_cost: 0, partial: false };
   return [...rows, ...lost.map((one) => ({ condition: one, value: one.value, count: none }))].map(
     ({ condition, value, count }) => {
       const chosen = own.find((one) => one.value === condition?.value);
-      const to = (conditions: readonly Condition[]): string =>
-        printSearch({ words: search!.words, conditions });
-      const { conditions: others } = search === undefined ? { conditions: [] } : withoutOwn(facet, search);
-      const can = search !== undefined && condition !== undefined;
-      const positive = { ...condition!, isNot: false };
+      const leftOut = own.filter((one) => one.isNot && one !== chosen);
+      const isOnly = chosen?.isNot === false;
+      const isWithout = chosen?.isNot === true;
       return {
         ...textsOf(facet, condition?.value ?? value),
         count,
-        chosen: chosen === undefined ? undefined : chosen.isNot ? "without" : "only",
-        only: !can ? undefined : to(chosen?.isNot === false ? others : [...others, positive]),
+        chosen: isOnly ? "only" : isWithout ? "without" : undefined,
+        only: condition && linkTo(isOnly ? [] : [{ ...condition, isNot: false }]),
         without:
-          !can || facet.by.ofRoot !== true
-            ? undefined
-            : to([
-                ...search.conditions.filter((one) => !isOwn(facet, one) || (one.isNot && one !== chosen)),
-                ...(chosen?.isNot === true ? [] : [{ ...positive, isNot: true }]),
-              ]),
+          condition?.ofRoot === true
+            ? linkTo(isWithout ? leftOut : [...leftOut, { ...condition, isNot: true }])
+            : undefined,
       };
     },
   );
@@ -134,13 +128,14 @@ function textsOf({ key }: Facet, value: FacetValue["value"]): Pick<FacetRow, "la
 /** True if its counts are upper bounds: the selected call has to match all other conditions on any call, too. */
 export function isAtMost(facet: Facet, search: Search | undefined): boolean {
   if (search === undefined || facet.by.ofRoot === true || facet.key === "failed") return false;
-  const { words, conditions } = withoutOwn(facet, search);
-  return words.length > 0 || conditions.some((one) => !isOfRoot(one) && one.field !== "trace");
+  const others = search.conditions.filter((one) => !isOwn(facet, one));
+  return search.words.length > 0 || others.some((one) => !isOfRoot(one) && one.field !== "trace");
 }
 
 /** The query without the conditions of a facet. */
 export function queryBeside(facet: Facet, query: AskedFor): AskedFor {
-  return query.search === undefined
-    ? query
-    : readQuery(printSearch(withoutOwn(facet, query.search)), "traces");
+  const { search } = query;
+  if (search === undefined) return query;
+  const conditions = search.conditions.filter((one) => !isOwn(facet, one));
+  return readQuery(printSearch({ ...search, conditions }), "traces");
 }

@@ -11,29 +11,23 @@ export interface FoundValues {
 }
 
 /** The most values that the service lists. */
-export const MAX_VALUES = 100;
+const MAX_VALUES = 100;
 
 /** Values of facets by key, each of the traces that match all conditions but its own. */
 export async function loadFacets(
   question: TracesQuestion,
   facets: readonly Facet[],
-  limitOf: (facet: Facet) => number,
   asking: RequestOptions,
 ): Promise<ReadonlyMap<string, FoundValues>> {
-  const beside = facets.map((facet) => ({
-    facet,
-    limit: limitOf(facet),
-    query: queryBeside(facet, question.query),
-  }));
+  const beside = facets.map((facet) => ({ facet, query: queryBeside(facet, question.query) }));
   // facets that are asked of the same traces are asked together
   const groups = Map.groupBy(
     beside.filter(({ facet }) => facet.field !== undefined),
-    ({ limit, query }) => JSON.stringify([limit, query]),
+    ({ query }) => JSON.stringify(query),
   );
   const answers = [...groups.values()].map(async (group) => {
-    const { query, limit } = group[0]!;
     const fields = group.map(({ facet }) => facet.field!);
-    const body = { ...selectionOf(question, query), fields, limit };
+    const body = { ...selectionOf(question, group[0]!.query), fields, limit: MAX_VALUES };
     const { facets: found } = (await postJson({ path: "/traces/facets", body }, asking)).body;
     return group.map(({ facet }, at) => [facet.key, found[at]!] as const);
   });
@@ -53,8 +47,7 @@ export function withFailed(text: string): string {
 }
 
 async function countFailed(question: TracesQuestion, asking: RequestOptions): Promise<FoundValues> {
-  const { words, conditions } = question.query.search!;
-  const query = readQuery(printSearch({ words, conditions: [...conditions, FAILED] }), "traces");
+  const query = readQuery(withFailed(printSearch(question.query.search!)), "traces");
   const { total } = (await postJson(tracesQuestion({ ...question, query }, { limit: 1 }), asking)).body;
   return { values: total.traces === 0 ? [] : [{ value: "failed", ...total }], other: 0 };
 }

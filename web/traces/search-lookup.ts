@@ -5,7 +5,7 @@ import type { KnownValue } from "../state/complete-search.ts";
 import { isPath, OF_ROOT } from "../state/search.ts";
 import type { SearchLookup } from "../components/use-suggestions.ts";
 import { conditionOf, facetOfField } from "./facets.ts";
-import { loadFacets, MAX_VALUES } from "./load-facets.ts";
+import { loadFacets } from "./load-facets.ts";
 import { placeOf, selectionOf, type TracesQuestion } from "./traces-question.ts";
 
 /** Looks up what the listed traces have. */
@@ -16,7 +16,7 @@ export function lookupIn(question: TracesQuestion): SearchLookup {
       const isOfRoot = field.startsWith(OF_ROOT);
       const facet = facetOfField(isOfRoot ? field.slice(OF_ROOT.length) : field);
       if (facet === undefined) return [];
-      const found = await loadFacets(question, [facet], () => MAX_VALUES, asking);
+      const found = await loadFacets(question, [facet], asking);
       return found.get(facet.key)!.values.flatMap((value): KnownValue[] => {
         const condition = conditionOf(facet, value.value);
         const count = counted(value.traces, "trace");

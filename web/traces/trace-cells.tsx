@@ -6,13 +6,12 @@ import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost, Duration, Live, FormattedValue, Tokens } from "../components/figure.tsx";
 import type { Condition } from "../state/search.ts";
-import { classOf, COLUMNS, type Column } from "./columns.ts";
+import { cellOf, type Column } from "./columns.ts";
 import { FAILED } from "./load-facets.ts";
 
 interface TraceCellsProps {
   readonly row: TraceRow;
   readonly zone: string;
-  readonly hidden: readonly Column[];
   /** The cost of all traces of the window. */
   readonly whole: number | null;
   /** Digits behind the point of the costs, which are aligned at it. */
@@ -24,25 +23,21 @@ interface TraceCellsProps {
 }
 
 export function TraceCells(props: TraceCellsProps) {
-  const { row, zone, hidden, whole, decimals, href, receiptHref, withCondition } = props;
+  const { row, zone, whole, decimals, href, receiptHref, withCondition } = props;
   const { root, failed, partial, total_cost, wasted_cost } = row;
   const part = total_cost === null || whole === null || whole === 0 ? undefined : total_cost / whole;
-  const cell = (column: Column, children: ReactNode, title?: string) =>
-    hidden.includes(column) ? null : (
-      <span
-        role="gridcell"
-        className={classOf(column)}
-        style={{ flexBasis: `${COLUMNS[column].px}px` }}
-        title={title}
-      >
-        {children}
-      </span>
-    );
+  const cell = (column: Column, children: ReactNode, title?: string) => (
+    <span role="gridcell" {...cellOf(column)} title={title}>
+      {children}
+    </span>
+  );
   return (
     <>
-      {root === null
-        ? cell("started", "")
-        : cell("started", <Started at={root.started_at} zone={zone} />, fullInstant(root.started_at, zone))}
+      {cell(
+        "started",
+        root !== null && <Started at={root.started_at} zone={zone} />,
+        root === null ? undefined : fullInstant(root.started_at, zone),
+      )}
       <Name row={row} href={href} />
       {cell(
         "models",
@@ -80,19 +75,15 @@ export function TraceCells(props: TraceCellsProps) {
       {cell("latency", row.latency_ms !== null ? <Duration ms={row.latency_ms} /> : root !== null && "…")}
       {cell(
         "errors",
-        failed > 0 ? (
-          <a
-            className="failed figure"
-            tabIndex={-1}
-            href={withCondition?.(FAILED)}
-            title={`${formatCount(failed).exact} failed. Click: only traces with a failed call`}
-            data-exact={formatCount(failed).exact}
-          >
-            {formatCount(failed).text}
-          </a>
-        ) : (
-          <FormattedValue figure={formatCount(failed)} dim />
-        ),
+        <a
+          className={failed > 0 ? "failed figure" : "figure dim"}
+          tabIndex={-1}
+          href={failed > 0 ? withCondition?.(FAILED) : undefined}
+          title={`${failed} failed${failed > 0 ? ". Click: only traces with a failed call" : ""}`}
+          data-exact={failed}
+        >
+          {formatCount(failed).text}
+        </a>,
       )}
       {cell("wasted", <Cost total={{ total_cost: wasted_cost, partial: partial && failed > 0 }} />)}
       {cell("mark", <Feedback feedback={row.feedback} />)}

@@ -1,11 +1,10 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { TraceRow } from "../api/routes.ts";
 import { decimalsOf } from "../format/figure.ts";
 import { RowList } from "../components/row-list.tsx";
 import { printAddress, type UrlState } from "../state/url-state.ts";
 import { withCondition, type Condition } from "../state/search.ts";
 import type { Go } from "../state/use-address.ts";
-import type { Column } from "./columns.ts";
 import { TraceCells } from "./trace-cells.tsx";
 import { TraceHead } from "./trace-head.tsx";
 import type { Sort } from "./traces-question.ts";
@@ -19,7 +18,6 @@ interface TraceTableProps {
   readonly zone: string;
   readonly address: UrlState;
   readonly go: Go;
-  readonly hidden: readonly Column[];
   readonly sort: Sort;
   readonly onSort: (sort: Sort) => void;
   /** The last rows are in sight. */
@@ -35,7 +33,7 @@ let left:
   | undefined;
 
 export function TraceTable(props: TraceTableProps) {
-  const { rows, total, whole, zone, address, go, hidden, sort, onSort, onEnd } = props;
+  const { rows, total, whole, zone, address, go, sort, onSort, onEnd } = props;
   const place = printAddress(address);
   const [active, setActive] = useState(() =>
     Math.max(0, left?.place === place ? rows.findIndex(({ trace_id }) => trace_id === left?.traceId) : 0),
@@ -45,14 +43,15 @@ export function TraceTable(props: TraceTableProps) {
     [rows],
   );
   const list = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const rows = list.current?.querySelector<HTMLElement>(".rows");
-    if (left?.place !== place || rows == null) return;
-    rows.scrollTop = left.topPx;
-    if (document.activeElement === document.body) rows.focus({ preventScroll: true });
-  }, []);
   const latest = useRef({ place, traceId: rows[active]?.trace_id });
   latest.current = { place, traceId: rows[active]?.trace_id };
+  useLayoutEffect(() => {
+    const scroller = list.current!.querySelector(".rows")!;
+    if (left?.place === place) scroller.scrollTop = left.topPx;
+    return () => {
+      left = { ...latest.current, topPx: scroller.scrollTop };
+    };
+  }, []);
   const addressOf = ({ trace_id }: TraceRow): UrlState => ({
     ...address,
     view: "trace",
@@ -65,18 +64,7 @@ export function TraceTable(props: TraceTableProps) {
     : (condition: Condition): string =>
         printAddress({ ...address, options: { ...address.options, q: withCondition(q, condition) } });
   return (
-    <div
-      ref={list}
-      className="list"
-      onScrollCapture={(event) => {
-        const topPx = (event.target as HTMLElement).scrollTop;
-        left = { ...latest.current, topPx };
-      }}
-      onClickCapture={() => {
-        const topPx = list.current?.querySelector(".rows")?.scrollTop ?? 0;
-        left = { ...latest.current, topPx };
-      }}
-    >
+    <div ref={list} className="list">
       <RowList
         id="trace"
         role="grid"
@@ -86,15 +74,12 @@ export function TraceTable(props: TraceTableProps) {
         rowCount={Math.max(total, rows.length)}
         active={active}
         onSeen={(last) => last >= rows.length - 20 && onEnd()}
-        onActive={(index) => {
-          setActive(index);
-          left = { place, traceId: rows[index]?.trace_id, topPx: left?.place === place ? left.topPx : 0 };
-        }}
+        onActive={setActive}
         onOpen={(index) => {
           const row = rows[index];
           if (row !== undefined) go(addressOf(row));
         }}
-        header={<TraceHead {...{ hidden, sort, onSort }} />}
+        header={<TraceHead {...{ sort, onSort }} />}
         row={(index) => {
           const row = rows[index];
           if (row === undefined) return null;
@@ -102,7 +87,7 @@ export function TraceTable(props: TraceTableProps) {
           const ofRoot = { ...opened.options, ...(row.root && { call: row.root.id, tab: "cost" }) };
           return (
             <TraceCells
-              {...{ row, zone, hidden, whole, decimals }}
+              {...{ row, zone, whole, decimals }}
               href={printAddress(opened)}
               receiptHref={printAddress({ ...opened, options: ofRoot })}
               withCondition={withOne}

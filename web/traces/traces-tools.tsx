@@ -2,32 +2,20 @@ import { asCurl } from "../api/client.ts";
 import { counted, formatCount } from "../format/figure.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { DownloadButton } from "../components/download-button.tsx";
-import { ColumnPicker } from "./column-picker.tsx";
-import type { Column } from "./columns.ts";
 import type { FacetsOpen } from "./facet-panel.tsx";
 import { allTraces, csvOfTraces } from "./csv-of-traces.ts";
 import { tracesQuestion, type TracesQuestion } from "./traces-question.ts";
 
 interface TracesToolsProps {
   readonly question: TracesQuestion;
-  readonly hidden: readonly Column[];
-  readonly onHidden: (hidden: readonly Column[]) => void;
   readonly isLive: boolean;
   readonly onLive: (isLive: boolean) => void;
   readonly refresh: () => void;
   readonly facets: FacetsOpen;
 }
 
-/** Columns, refresh, and ways to export all rows. */
-export function TracesTools({
-  question,
-  hidden,
-  onHidden,
-  isLive,
-  onLive,
-  refresh,
-  facets,
-}: TracesToolsProps) {
+/** Facets, refresh, and ways to export all rows. */
+export function TracesTools({ question, isLive, onLive, refresh, facets }: TracesToolsProps) {
   const never = new AbortController().signal;
   return (
     <div className="tools">
@@ -47,7 +35,6 @@ export function TracesTools({
           <span aria-hidden="true">{isLive ? "●" : "○"}</span> Live
         </button>
       )}
-      <ColumnPicker hidden={hidden} onHidden={onHidden} />
       <button onClick={refresh} title="Refresh">
         Refresh
       </button>

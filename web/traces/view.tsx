@@ -12,7 +12,6 @@ import type { TimeRange } from "../state/time-range.ts";
 import { printAddress } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
-import { keepHidden, keptHidden, type Column } from "./columns.ts";
 import { FacetPanel, useFacetsOpen } from "./facet-panel.tsx";
 import { withFailed } from "./load-facets.ts";
 import { lookupIn } from "./search-lookup.ts";
@@ -39,7 +38,6 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
   const query = useMemo(() => readQuery(text, "traces"), [text]);
   const isReadable = query.faults.length === 0;
   const sort = sortOf(options["sort"]);
-  const [hidden, hide] = useHiddenColumns();
   const question = { project, window, sort, query };
   const isLive = options["live"] !== "off";
   const { list, loaded, rows, newer } = useRows(question, isReadable, isLive);
@@ -71,8 +69,7 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
           />
         )}
         <TracesTools
-          {...{ question, hidden, isLive, refresh, facets }}
-          onHidden={hide}
+          {...{ question, isLive, refresh, facets }}
           onLive={(isWanted) => change({ live: isWanted ? "" : "off" })}
         />
       </div>
@@ -88,7 +85,7 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
           {loaded !== undefined && rows !== undefined && rows.length > 0 && (
             <TraceTable
               key={project}
-              {...{ rows, zone, address, go, hidden, sort }}
+              {...{ rows, zone, address, go, sort }}
               total={loaded.total.traces}
               whole={loaded.total.total_cost}
               onSort={(sort) => change({ sort })}
@@ -106,15 +103,6 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
       </div>
     </main>
   );
-}
-
-function useHiddenColumns(): readonly [readonly Column[], (hidden: readonly Column[]) => void] {
-  const [hidden, setHidden] = useState(keptHidden);
-  const hide = (next: readonly Column[]): void => {
-    keepHidden(next);
-    setHidden(next);
-  };
-  return [hidden, hide];
 }
 
 /** The rows as they were listed, each as it is now, and how many traces came since. */

@@ -1,32 +1,15 @@
 import { useQuery } from "../api/use-query.ts";
-import { Menu } from "../components/menu.tsx";
 import { Choices } from "../components/lazy-choices.ts";
 import { fieldsIn } from "./search-lookup.ts";
 import { placeOf, type TracesQuestion } from "./traces-question.ts";
 
-interface AddFieldProps {
+interface FieldsProps {
   readonly question: TracesQuestion;
-  readonly onAdd: (path: string) => void;
+  readonly onChoose: (path: string) => void;
 }
 
-/** A menu of the fields in payloads of the project. */
-export function AddField({ question, onAdd }: AddFieldProps) {
-  return (
-    <Menu label="Add a field" className="quiet">
-      {(close) => (
-        <Fields
-          question={question}
-          onAdd={(path) => {
-            close();
-            onAdd(path);
-          }}
-        />
-      )}
-    </Menu>
-  );
-}
-
-function Fields({ question, onAdd }: AddFieldProps) {
+/** The fields in payloads of the project. */
+export function Fields({ question, onChoose }: FieldsProps) {
   const { value = [], busy } = useQuery(`fields ${JSON.stringify(placeOf(question))}`, (asking) =>
     fieldsIn(question, "", asking),
   );
@@ -36,7 +19,7 @@ function Fields({ question, onAdd }: AddFieldProps) {
       placeholder="attributes.version"
       found={(text) => value.filter((one) => one.value.toLowerCase().includes(text.trim().toLowerCase()))}
       none={(text) => (busy ? "…" : `No field is called “${text}”.`)}
-      onChoose={onAdd}
+      onChoose={onChoose}
     />
   );
 }
