@@ -86,7 +86,6 @@ export function TraceCells(props: TraceCellsProps) {
             tabIndex={-1}
             href={withCondition?.(FAILED)}
             title={`${formatCount(failed).exact} failed. Click: only traces with a failed call`}
-            data-exact={formatCount(failed).exact}
           >
             {formatCount(failed).text}
           </a>
