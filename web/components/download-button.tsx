@@ -2,7 +2,7 @@ import { useState } from "react";
 
 interface Download {
   readonly text: string;
-  /** What it leaves out. */
+  /** Message about rows that are missing. */
   readonly lacks?: string;
 }
 
