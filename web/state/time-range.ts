@@ -7,6 +7,12 @@ export interface TimeRange {
   readonly toMs: number | undefined;
 }
 
+/** The same as members of a question. */
+export function boundsOf({ fromMs, toMs }: TimeRange): { readonly start: string; readonly end?: string } {
+  const start = new Date(fromMs).toISOString();
+  return toMs === undefined ? { start } : { start, end: new Date(toMs).toISOString() };
+}
+
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const SPANS_MS = {
