@@ -65,7 +65,7 @@ export function geometryOf(props: Drawn, widthPx: number): Geometry {
 }
 
 /** The bars of all buckets, each over the time that it covers. */
-export function segmentsOf(
+function segmentsOf(
   buckets: Pick<Buckets, "times" | "endMs">,
   bars: readonly ChartSeries[],
   { x, y }: Pick<Geometry, "x" | "y">,

@@ -8,7 +8,6 @@ import { FormattedValue } from "../components/figure.tsx";
 import { NothingHere } from "../components/nothing-here.tsx";
 import { LoadState, Notice } from "../components/notice.tsx";
 import type { UrlState } from "../state/url-state.ts";
-import type { TimeRange } from "../state/time-range.ts";
 import { useWindow } from "../state/use-window.ts";
 import { useHrefTo, type Go } from "../state/use-address.ts";
 import { loadFeedback, statsQuestion } from "./load-feedback.ts";
@@ -45,7 +44,19 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
     <main className="feedback-view" aria-busy={load.busy}>
       <h1 className="unseen">Feedback</h1>
       <div className="summary">
-        <p className="answer">{loaded !== undefined && <Head {...{ count, window, zone }} />}</p>
+        <p className="answer">
+          {loaded !== undefined && (
+            <>
+              <span className="sum">
+                <FormattedValue figure={formatCount(count)} />
+              </span>
+              <span>{count === 1 ? "feedback" : "feedbacks"}</span>
+              <span className="dim">
+                {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
+              </span>
+            </>
+          )}
+        </p>
         <div className="tools">
           <button onClick={refresh}>Refresh</button>
           {loaded !== undefined && (
@@ -96,25 +107,5 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
         </div>
       )}
     </main>
-  );
-}
-
-interface HeadProps {
-  readonly count: number;
-  readonly window: TimeRange;
-  readonly zone: string;
-}
-
-function Head({ count, window, zone }: HeadProps) {
-  return (
-    <>
-      <span className="sum">
-        <FormattedValue figure={formatCount(count)} />
-      </span>
-      <span>{count === 1 ? "feedback" : "feedbacks"}</span>
-      <span className="dim">
-        {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
-      </span>
-    </>
   );
 }
