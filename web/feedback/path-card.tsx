@@ -24,7 +24,12 @@ export function PathCard({ stats, buckets, chosen, href }: PathCardProps) {
         </span>
         <span className="dim">
           {WORDS[path.value_type]}
-          {path.value_type !== "categorical" && ` of ${formatCount(countIn(stats.window)).text}`}
+          {path.value_type !== "categorical" && (
+            <>
+              {" of "}
+              <FormattedValue figure={formatCount(countIn(stats.window))} />
+            </>
+          )}
         </span>
         <Spark buckets={buckets} values={stats.buckets.map((bucket) => valueOf(stats, bucket))} />
       </a>

@@ -39,6 +39,7 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
   };
   const loaded = load.value;
   const count = loaded?.counts.reduce((sum, one) => sum + one, 0) ?? 0;
+  const paths = loaded?.paths.map(({ path }) => path) ?? [];
   const chosen = loaded?.paths.find(({ path }) => path.json_path === options["path"]) ?? loaded?.paths[0];
   return (
     <main className="feedback-view" aria-busy={load.busy}>
@@ -49,13 +50,13 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
             <>
               <span className="sum">
                 <FormattedValue figure={formatCount(count)} />
-              </span>
+              </span>{" "}
               <span>{count === 1 ? "feedback" : "feedbacks"}</span>
-              <span className="dim">
-                {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
-              </span>
             </>
           )}
+          <span className="dim">
+            {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
+          </span>
         </p>
         <div className="tools">
           <button onClick={refresh}>Refresh</button>
@@ -63,24 +64,14 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
             <CopyButton
               label="Copy as cURL"
               title="The question behind this view"
-              text={() =>
-                asCurl(
-                  statsQuestion(
-                    question,
-                    loaded.paths.map(({ path }) => path),
-                  ),
-                )
-              }
+              text={() => asCurl(statsQuestion(question, paths))}
             />
           )}
         </div>
       </div>
       <LoadState load={load} />
       {loaded !== undefined && loaded.more > 0 && (
-        <Notice
-          kind="warning"
-          title={`${counted(loaded.more, "more path")} ${loaded.more === 1 ? "was" : "were"} found than are shown.`}
-        />
+        <Notice kind="warning" title={`${counted(loaded.more, "path")} more than are shown.`} />
       )}
       {loaded !== undefined && count === 0 && (
         <NothingHere {...{ project, options, go }} what="There is no feedback in this window." />
