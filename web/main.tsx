@@ -1,7 +1,6 @@
 import { createRoot } from "react-dom/client";
 import { answerOtherTabs, takeHandedKey } from "./api/key.ts";
 import { App } from "./app.tsx";
-import { copyExactly } from "./components/exact-copies.ts";
 import { applyTheme, keptTheme } from "./state/theme.ts";
 import "./style/base.css";
 import "./style/shell.css";
@@ -12,6 +11,5 @@ import "./style/details.css";
 const handed = takeHandedKey();
 answerOtherTabs();
 applyTheme(keptTheme());
-document.addEventListener("copy", copyExactly);
 const container = document.querySelector("#page");
 if (container !== null) createRoot(container).render(<App handed={handed} />);

@@ -78,10 +78,10 @@ function scrollTo(top: number): Promise<void> {
   return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
 }
 
-/** 12.3 k, $0.0117 and their like as numbers. */
+/** 12.3K, $0.0117 and their like as numbers. */
 export function numberOf(text: string): number {
-  const [, digits = "", unit = ""] = /([\d.,]+)(?:\s([kMGT])\b)?/.exec(text) ?? [];
-  return Number(digits.replaceAll(",", "")) * { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12 }[unit]!;
+  const [, digits = "", unit = ""] = /([\d.,]+)(?:([KMBT])\b)?/.exec(text) ?? [];
+  return Number(digits.replaceAll(",", "")) * { "": 1, K: 1e3, M: 1e6, B: 1e9, T: 1e12 }[unit]!;
 }
 
 export function expectFigure(cell: Cell | undefined, value: number): void {

@@ -144,26 +144,6 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await page.context().close();
   });
 
-  it("copies every digit of selected numbers, and shows them as before", async () => {
-    const opened = await test.open(`/${PROJECT}/usage`, {
-      permissions: ["clipboard-read", "clipboard-write"],
-    });
-    await untilIdle(opened);
-    const shown = await opened.locator("table.groups tfoot").innerText();
-    const exact = await opened.evaluate(() => {
-      const figures = [...document.querySelectorAll<HTMLElement>("table.groups tfoot .figure")];
-      const [first, last] = [figures[0]!.firstChild!, figures.at(-1)!.lastChild!];
-      document.getSelection()!.setBaseAndExtent(first, 0, last, 2);
-      return figures.map(({ dataset }) => dataset["exact"]!);
-    });
-    await opened.keyboard.press("Control+C");
-    const copied = await opened.evaluate(() => navigator.clipboard.readText());
-    // what stands between the figures is copied too
-    expect(copied.split(/[\s≥]+/)).toEqual(exact.map((text) => text.replace("≥ ", "")));
-    expect(await opened.locator("table.groups tfoot").innerText()).toBe(shown);
-    await opened.context().close();
-  });
-
   it("is printed in light colours, in any theme", async () => {
     const opened = await test.open(`/${PROJECT}/usage`, { colorScheme: "dark" });
     await untilIdle(opened);

@@ -1,3 +1,4 @@
+import { scaleUtc } from "@visx/scale";
 import { bucketName, monthTick, tick } from "../format/instants.ts";
 import { clockOf, firstOf, instantOf } from "../format/local-time.ts";
 
@@ -72,18 +73,7 @@ export function noteOf(buckets: Buckets, at: number, zone: string, now = Date.no
     : `${hours} h long instead of ${buckets.granularity / HOUR_S} h`;
 }
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
-const monthOf = (clock: number): number =>
-  new Date(clock).getUTCFullYear() * 12 + new Date(clock).getUTCMonth();
-/** By which a clock can be divided, from minutes to years; weeks begin on Monday. */
-const PERIODS: readonly ((clock: number) => number)[] = [
-  ...[1, 5, 15, 30, 60, 120, 180, 360, 720, 1440, 2880].map(
-    (minutes) => (clock: number) => Math.floor(clock / (minutes * MINUTE_MS)),
-  ),
-  (clock) => Math.floor((clock + 3 * DAY_MS) / (7 * DAY_MS)),
-  ...[1, 2, 3, 6, 12, 24, 60].map((months) => (clock: number) => Math.floor(monthOf(clock) / months)),
-];
+const [MAX_TICKS, COARSER] = [40, 1.5];
 
 /** Texts below the starts of buckets: the first ones of hours, days or months, as many as do not overlap. */
 export function timeTicks(
@@ -92,17 +82,19 @@ export function timeTicks(
   isApart: (fromMs: number, toMs: number) => boolean,
 ): readonly { readonly ms: number; readonly text: string }[] {
   const clocks = times.map((ms) => clockOf(ms, zone));
-  for (const period of PERIODS) {
-    const starts = times.filter((_, at) => {
-      const clock = clocks[at]!;
-      return period(clocks[at - 1] ?? clock - 1) !== period(clock);
-    });
+  const [first = 0, last = first] = [clocks[0], clocks.at(-1)];
+  const scale = scaleUtc({ domain: [first, last] });
+  for (let count = Math.min(times.length, MAX_TICKS); count >= 1; count /= COARSER) {
+    const nice = scale.ticks(count).map(Number);
+    // a bucket may begin after a nice time: weeks begin on Monday here
+    const found = nice.flatMap((clock) => times[clocks.findIndex((one) => one >= clock)] ?? []);
+    const starts = [...new Set(found)];
     if (starts.some((ms, at) => at > 0 && !isApart(starts[at - 1]!, ms))) continue;
     const isMonthly = starts.length > 1 && starts.every((ms) => isFirst(clockOf(ms, zone)));
     const text = isMonthly ? monthTick : tick;
     return (starts.length === 0 ? times.slice(0, 1) : starts).map((ms) => ({ ms, text: text(ms, zone) }));
   }
-  return [];
+  return times.slice(0, 1).map((ms) => ({ ms, text: tick(ms, zone) }));
 }
 
 function isFirst(clock: number): boolean {

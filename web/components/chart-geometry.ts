@@ -29,7 +29,7 @@ const [TOP_PX, RIGHT_PX, BOTTOM_PX, CHAR_PX] = [10, 24, 26, 6.5];
 
 type Drawn = Pick<ChartProps, "buckets" | "series" | "heightPx" | "isCount" | "format" | "axis">;
 
-/** Where everything of a chart lies. The left margin is as wide as the texts there, which are never cut. */
+/** Computes the places of axes and bars in px. The left margin fits the texts of the axis. */
 export function geometryOf(props: Drawn, widthPx: number): Geometry {
   const { buckets, series, heightPx, isCount = false, format, axis = (value) => format(value).text } = props;
   const bars = series.filter(({ kind }) => kind === "bars");
@@ -65,7 +65,7 @@ export function geometryOf(props: Drawn, widthPx: number): Geometry {
 }
 
 /** The bars of all buckets, each over the time that it covers. */
-export function segmentsOf(
+function segmentsOf(
   buckets: Pick<Buckets, "times" | "endMs">,
   bars: readonly ChartSeries[],
   { x, y }: Pick<Geometry, "x" | "y">,

@@ -20,6 +20,7 @@ export function ChartLines({ series, middleOf, y }: ChartLinesProps) {
         defined={(value) => value !== null}
         className={kind}
         stroke={`var(${color})`}
+        strokeWidth={1.5}
         vectorEffect="non-scaling-stroke"
       />
     ));

@@ -8,9 +8,9 @@ export interface ChartSeries {
   /** By bucket; null: unknown, or nothing. Bars stand on those of the series before. */
   readonly values: readonly (number | null)[];
   readonly kind: "bars" | "line" | "ghost";
-  /** By bucket: the value leaves something out. */
+  /** By bucket: true if the value leaves something out. */
   readonly isPartial?: readonly boolean[];
-  /** Where its bar in a bucket leads to; undefined: where the bucket does. */
+  /** Link of its bar in a bucket; undefined: the link of the bucket. */
   readonly hrefOf?: (bucket: number) => string | undefined;
 }
 

@@ -40,6 +40,8 @@ export function Chart(props: ChartProps) {
     flushSync(() => setFocusable(next));
     svg.current?.querySelector<SVGAElement>(`[data-bucket="${next}"]`)?.focus();
   };
+  const [first, last] = range ?? [0, 0];
+  const dragged = [edgesOf(buckets, first)[0], edgesOf(buckets, last)[1]].map(geometry.x) as [number, number];
   const middle = hovered === undefined ? 0 : geometry.middleOf(hovered);
   return (
     <div ref={host} className="charted" style={{ minHeight: `${heightPx}px` }}>
@@ -61,7 +63,15 @@ export function Chart(props: ChartProps) {
         >
           <Axes {...{ geometry, buckets, zone, heightPx }} />
           <Plot {...props} {...{ geometry, focused }} onFocus={setFocusable} />
-          {range !== undefined && <DragRange {...{ geometry, buckets, range }} />}
+          {range !== undefined && (
+            <rect
+              className="dragged"
+              x={dragged[0]}
+              y={geometry.top}
+              width={dragged[1] - dragged[0]}
+              height={geometry.bottom - geometry.top}
+            />
+          )}
         </svg>
       )}
       {hovered !== undefined && hovered < buckets.times.length && range === undefined && (
@@ -171,15 +181,4 @@ function Bucket({ at, pattern, ...props }: PlotProps & { readonly at: number; re
       )}
     </g>
   );
-}
-
-interface DragRangeProps extends Pick<ChartProps, "buckets"> {
-  readonly geometry: Geometry;
-  readonly range: readonly [first: number, last: number];
-}
-
-/** The dragged range. */
-function DragRange({ geometry: { x, top, bottom }, buckets, range: [first, last] }: DragRangeProps) {
-  const [from, to] = [x(edgesOf(buckets, first)[0]), x(edgesOf(buckets, last)[1])];
-  return <rect className="dragged" x={from} y={top} width={to - from} height={bottom - top} />;
 }

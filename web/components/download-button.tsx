@@ -2,7 +2,7 @@ import { useState } from "react";
 
 interface Download {
   readonly text: string;
-  /** What it leaves out. */
+  /** Message about rows that are missing. */
   readonly lacks?: string;
 }
 
@@ -10,7 +10,7 @@ interface DownloadProps {
   readonly label: string;
   readonly name: string;
   /** `tell` says how far it is. */
-  readonly text: (tell: (progress: string) => void) => string | Download | Promise<string | Download>;
+  readonly text: (tell: (progress: string) => void) => Download | Promise<Download>;
 }
 
 /** Downloads what is shown, with every digit. Shows progress and failures. */
@@ -19,8 +19,7 @@ export function DownloadButton({ label, name, text }: DownloadProps) {
   const download = async (): Promise<void> => {
     setStatus("reading …");
     try {
-      const made = await text(setStatus);
-      const { text: whole, lacks }: Download = typeof made === "string" ? { text: made } : made;
+      const { text: whole, lacks } = await text(setStatus);
       save(name, whole);
       setStatus(lacks);
     } catch {

@@ -11,7 +11,7 @@ export function FormattedValue({
   readonly dim?: boolean;
 }) {
   return (
-    <span className={dim ? "figure dim" : "figure"} title={figure.exact} data-exact={figure.exact}>
+    <span className={dim ? "figure dim" : "figure"} title={figure.exact}>
       {figure.text}
     </span>
   );
@@ -33,7 +33,7 @@ export function Tokens({ count }: { readonly count: number }) {
 /** A sum that leaves something out: "at least". */
 function AtLeast({ figure, why }: { readonly figure: FormattedNumber; readonly why: string }) {
   return (
-    <abbr className="figure partial" data-exact={`≥ ${figure.exact}`} title={`${figure.exact} and ${why}`}>
+    <abbr className="figure partial" title={`${figure.exact} and ${why}`}>
       ≥ {figure.text}
     </abbr>
   );

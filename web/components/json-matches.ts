@@ -9,6 +9,11 @@ export interface JsonMatches {
   has(name: string, value: unknown): boolean;
 }
 
+interface Place {
+  readonly value: unknown;
+  readonly above: Place | undefined;
+}
+
 const MAX_VALUES = 200_000;
 
 /** In names and in values, ignoring case. */
@@ -20,30 +25,21 @@ export function matchesOf(value: unknown, find: string): JsonMatches {
   const leading = new Set<unknown>();
   let [count, seen] = [0, 0];
   // not by recursion: a payload can be deeper than the stack
-  const stack: { readonly value: unknown; readonly parent: number }[] = [{ value, parent: -1 }];
-  const parents: unknown[] = [];
-  const parentOf: number[] = [];
-  const mark = (at: number): void => {
-    for (let one = at; one >= 0 && !leading.has(parents[one]); one = parentOf[one]!)
-      leading.add(parents[one]);
+  const stack: Place[] = [{ value, above: undefined }];
+  const mark = (place: Place | undefined): void => {
+    count++;
+    for (let at = place; at !== undefined && !leading.has(at.value); at = at.above) leading.add(at.value);
   };
-  while (stack.length > 0 && seen < MAX_VALUES) {
-    const { value: one, parent } = stack.pop()!;
-    seen++;
+  while (stack.length > 0 && seen++ < MAX_VALUES) {
+    const place = stack.pop()!;
+    const { value: one, above } = place;
     if (typeof one !== "object" || one === null) {
-      if (!isScalarIn(one)) continue;
-      count++;
-      mark(parent);
+      if (isScalarIn(one)) mark(above);
       continue;
     }
-    const at = parents.push(one) - 1;
-    parentOf.push(parent);
     for (const [name, inner] of Object.entries(one)) {
-      if (!Array.isArray(one) && isIn(name)) {
-        count++;
-        mark(at);
-      }
-      stack.push({ value: inner, parent: at });
+      if (!Array.isArray(one) && isIn(name)) mark(place);
+      stack.push({ value: inner, above: place });
     }
   }
   return {

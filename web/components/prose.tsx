@@ -27,33 +27,24 @@ export function Prose({ text }: { readonly text: string }) {
 
 function OneBlock({ block }: { readonly block: Block }) {
   if (block.kind === "code") return <pre tabIndex={0}>{block.text}</pre>;
-  if (block.kind === "heading") {
+  if (block.kind === "list") {
+    const List = block.isOrdered ? "ol" : "ul";
     return (
-      <p className="heading">
-        <Line text={block.text} />
-      </p>
+      <List>
+        {block.items.map((text, at) => (
+          <li key={at}>
+            <Line text={text} />
+          </li>
+        ))}
+      </List>
     );
   }
-  if (block.kind === "quote") {
-    return (
-      <blockquote>
-        <Line text={block.text} />
-      </blockquote>
-    );
-  }
-  if (block.kind === "paragraph") {
-    return (
-      <p>
-        <Line text={block.text} />
-      </p>
-    );
-  }
-  const items = block.items.map((text, at) => (
-    <li key={at}>
-      <Line text={text} />
-    </li>
-  ));
-  return block.isOrdered ? <ol>{items}</ol> : <ul>{items}</ul>;
+  const Paragraph = block.kind === "quote" ? "blockquote" : "p";
+  return (
+    <Paragraph className={block.kind}>
+      <Line text={block.text} />
+    </Paragraph>
+  );
 }
 
 function Line({ text }: { readonly text: string }) {

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "react";
 import { oneLine } from "../format/plain-text.ts";
-import { isSum, printSearch } from "../state/search.ts";
-import type { AskedFor } from "../state/query.ts";
-import { readQuery } from "../state/query.ts";
+import { isSum, printSearch, type Search } from "../state/search.ts";
+import { readQuery, type AskedFor } from "../state/query.ts";
+import { Chip } from "./chip.tsx";
 import { SuggestInput } from "./suggest-input.tsx";
 import { useSuggestions, type SearchLookup } from "./use-suggestions.ts";
 
@@ -87,41 +87,23 @@ function isTaken(target: EventTarget | null): boolean {
 function Chips({ text, query, onText }: Pick<SearchBoxProps, "text" | "query" | "onText">) {
   if (text === "") return null;
   const { search } = query;
-  if (search === undefined) {
-    return (
-      <span className="chip">
-        Custom query
-        <button className="quiet" aria-label="Remove the query" onClick={() => onText("")}>
-          ×
-        </button>
-      </span>
-    );
-  }
+  if (search === undefined)
+    return <Chip text="Custom query" remove="Remove the query" onRemove={() => onText("")} />;
   const parts = [
-    ...search.conditions.map((_, at) => ({
-      one: { words: [], conditions: search.conditions.slice(at, at + 1) },
-      rest: { ...search, conditions: search.conditions.toSpliced(at, 1) },
-    })),
-    ...search.words.map((_, at) => ({
-      one: { words: search.words.slice(at, at + 1), conditions: [] },
-      rest: { ...search, words: search.words.toSpliced(at, 1) },
-    })),
+    ...search.conditions.map((one) => ({ words: [], conditions: [one] })),
+    ...search.words.map((one) => ({ words: [one], conditions: [] })),
   ];
+  const without = ({ words, conditions }: Search): string =>
+    printSearch({
+      words: search.words.filter((one) => !words.includes(one)),
+      conditions: search.conditions.filter((one) => !conditions.includes(one)),
+    });
   return (
     <>
-      {parts.map(({ one, rest }) => {
-        const shown = oneLine(printSearch(one), 80);
+      {parts.map((part) => {
+        const text = printSearch(part);
         return (
-          <span key={shown} className="chip">
-            <bdi>{shown}</bdi>
-            <button
-              className="quiet"
-              aria-label={`Remove ${shown}`}
-              onClick={() => onText(printSearch(rest))}
-            >
-              ×
-            </button>
-          </span>
+          <Chip key={text} {...{ text }} remove={`Remove ${text}`} onRemove={() => onText(without(part))} />
         );
       })}
     </>

@@ -2,27 +2,14 @@ import { useEffect, useRef, useState, type MouseEvent, type PointerEvent } from 
 
 const LEAST_PX = 6;
 
-interface Drag {
-  /** The first and the last bucket so far. */
-  readonly range: readonly [first: number, last: number] | undefined;
-  readonly handlers: {
-    onPointerDown: (event: PointerEvent<SVGElement>) => void;
-    onPointerMove: (event: PointerEvent<SVGElement>) => void;
-    onPointerUp: () => void;
-    onPointerCancel: () => void;
-    onClickCapture: (event: MouseEvent) => void;
-    onDragStart: (event: MouseEvent) => void;
-  };
-}
-
 /** Dragging over buckets, which Escape cancels. A click that ends it opens nothing. */
 export function useDrag(
   bucketOf: (clientX: number) => number,
   onRange: (first: number, last: number) => void,
-): Drag {
+) {
   const began = useRef<{ readonly xPx: number; readonly bucket: number } | undefined>(undefined);
   const wasDragged = useRef(false);
-  const [range, setRange] = useState<Drag["range"]>(undefined);
+  const [range, setRange] = useState<readonly [first: number, last: number]>();
   const stop = (): void => {
     began.current = undefined;
     setRange(undefined);
@@ -39,11 +26,11 @@ export function useDrag(
   return {
     range,
     handlers: {
-      onPointerDown({ button, clientX }) {
+      onPointerDown({ button, clientX }: PointerEvent): void {
         wasDragged.current = false;
         began.current = button === 0 ? { xPx: clientX, bucket: bucketOf(clientX) } : undefined;
       },
-      onPointerMove({ clientX, currentTarget, pointerId }) {
+      onPointerMove({ clientX, currentTarget, pointerId }: PointerEvent): void {
         if (began.current === undefined) return;
         const { xPx, bucket } = began.current;
         if (!wasDragged.current && Math.abs(clientX - xPx) < LEAST_PX) return;
@@ -52,19 +39,19 @@ export function useDrag(
         const here = bucketOf(clientX);
         setRange([Math.min(bucket, here), Math.max(bucket, here)]);
       },
-      onPointerUp() {
+      onPointerUp(): void {
         if (range !== undefined) onRange(...range);
         stop();
       },
       onPointerCancel: stop,
-      onClickCapture(event) {
+      onClickCapture(event: MouseEvent): void {
         // Enter on a link is a click too, of detail 0
         if (!wasDragged.current || event.detail === 0) return;
         event.preventDefault();
         event.stopPropagation();
       },
       // links would be dragged themselves
-      onDragStart: (event) => event.preventDefault(),
+      onDragStart: (event: MouseEvent) => event.preventDefault(),
     },
   };
 }

@@ -1,7 +1,7 @@
 import { postJson, type RequestOptions, type ApiRequest } from "../api/client.ts";
 import type { FeedbackPath, FeedbackStats } from "../api/routes.ts";
 import { bucketsOf, type Buckets } from "../components/chart-buckets.ts";
-import type { TimeRange } from "../state/time-range.ts";
+import { boundsOf, type TimeRange } from "../state/time-range.ts";
 import { metricOf, questionsOf, slugOf } from "./paths.ts";
 
 export interface FeedbackQuestion {
@@ -35,20 +35,15 @@ export function statsQuestion(
 ): ApiRequest<"/feedback/stats"> {
   return {
     path: "/feedback/stats",
-    body: { project_id: project, ...bounds(window), timezone: zone, metrics: paths.map(metricOf) },
+    body: { project_id: project, ...boundsOf(window), timezone: zone, metrics: paths.map(metricOf) },
   };
-}
-
-function bounds({ fromMs, toMs }: TimeRange): { readonly start: string; readonly end?: string } {
-  const start = new Date(fromMs).toISOString();
-  return toMs === undefined ? { start } : { start, end: new Date(toMs).toISOString() };
 }
 
 export async function loadFeedback(
   question: FeedbackQuestion,
   asking: RequestOptions,
 ): Promise<LoadedFeedback> {
-  const schema = { project_id: question.project, ...bounds(question.window) };
+  const schema = { project_id: question.project, ...boundsOf(question.window) };
   const { body: found } = await postJson({ path: "/feedback/payload_schema", body: schema }, asking);
   const shown = found.paths.slice(0, MAX_PATHS);
   const asked = shown.length === 0 ? [[]] : questionsOf(shown);

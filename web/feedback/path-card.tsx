@@ -24,28 +24,20 @@ export function PathCard({ stats, buckets, chosen, href }: PathCardProps) {
         </span>
         <span className="dim">
           {WORDS[path.value_type]}
-          {path.value_type !== "categorical" && <Of count={countIn(stats.window)} />}
+          {path.value_type !== "categorical" && (
+            <>
+              {" of "}
+              <FormattedValue figure={formatCount(countIn(stats.window))} />
+            </>
+          )}
         </span>
-        <Spark
-          buckets={buckets}
-          kind={path.value_type === "categorical" ? "bars" : "line"}
-          values={stats.buckets.map((bucket) => valueOf(stats, bucket))}
-        />
+        <Spark buckets={buckets} values={stats.buckets.map((bucket) => valueOf(stats, bucket))} />
       </a>
     </li>
   );
 }
 
 const WORDS = { numeric: "mean", boolean: "true", categorical: "labels" } as const;
-
-function Of({ count }: { readonly count: number }) {
-  return (
-    <>
-      {" of "}
-      <FormattedValue figure={formatCount(count)} />
-    </>
-  );
-}
 
 /** The number of values behind a mean or a rate. */
 function countIn(values: PathStats["window"]): number {

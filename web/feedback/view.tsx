@@ -8,7 +8,6 @@ import { FormattedValue } from "../components/figure.tsx";
 import { NothingHere } from "../components/nothing-here.tsx";
 import { LoadState, Notice } from "../components/notice.tsx";
 import type { UrlState } from "../state/url-state.ts";
-import type { TimeRange } from "../state/time-range.ts";
 import { useWindow } from "../state/use-window.ts";
 import { useHrefTo, type Go } from "../state/use-address.ts";
 import { loadFeedback, statsQuestion } from "./load-feedback.ts";
@@ -40,36 +39,39 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
   };
   const loaded = load.value;
   const count = loaded?.counts.reduce((sum, one) => sum + one, 0) ?? 0;
+  const paths = loaded?.paths.map(({ path }) => path) ?? [];
   const chosen = loaded?.paths.find(({ path }) => path.json_path === options["path"]) ?? loaded?.paths[0];
   return (
     <main className="feedback-view" aria-busy={load.busy}>
       <h1 className="unseen">Feedback</h1>
       <div className="summary">
-        <p className="answer">{loaded !== undefined && <Head {...{ count, window, zone }} />}</p>
+        <p className="answer">
+          {loaded !== undefined && (
+            <>
+              <span className="sum">
+                <FormattedValue figure={formatCount(count)} />
+              </span>{" "}
+              <span>{count === 1 ? "feedback" : "feedbacks"}</span>
+            </>
+          )}
+          <span className="dim">
+            {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
+          </span>
+        </p>
         <div className="tools">
           <button onClick={refresh}>Refresh</button>
           {loaded !== undefined && (
             <CopyButton
               label="Copy as cURL"
               title="The question behind this view"
-              text={() =>
-                asCurl(
-                  statsQuestion(
-                    question,
-                    loaded.paths.map(({ path }) => path),
-                  ),
-                )
-              }
+              text={() => asCurl(statsQuestion(question, paths))}
             />
           )}
         </div>
       </div>
       <LoadState load={load} />
       {loaded !== undefined && loaded.more > 0 && (
-        <Notice
-          kind="warning"
-          title={`${counted(loaded.more, "more path")} ${loaded.more === 1 ? "was" : "were"} found than are shown.`}
-        />
+        <Notice kind="warning" title={`${counted(loaded.more, "path")} more than are shown.`} />
       )}
       {loaded !== undefined && count === 0 && (
         <NothingHere {...{ project, options, go }} what="There is no feedback in this window." />
@@ -96,25 +98,5 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
         </div>
       )}
     </main>
-  );
-}
-
-interface HeadProps {
-  readonly count: number;
-  readonly window: TimeRange;
-  readonly zone: string;
-}
-
-function Head({ count, window, zone }: HeadProps) {
-  return (
-    <>
-      <span className="sum">
-        <FormattedValue figure={formatCount(count)} />
-      </span>
-      <span>{count === 1 ? "feedback" : "feedbacks"}</span>
-      <span className="dim">
-        {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
-      </span>
-    </>
   );
 }

@@ -5,27 +5,26 @@ export interface FormattedNumber {
   readonly exact: string;
 }
 
-const axisNumbers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 14 });
+const manyDigits = new Intl.NumberFormat("en-US", { maximumFractionDigits: 14 });
 const grouped = new Intl.NumberFormat("en-US");
+const compact = new Intl.NumberFormat("en-US", {
+  notation: "compact",
+  minimumSignificantDigits: 3,
+  maximumSignificantDigits: 3,
+});
+const dollars = new Intl.NumberFormat("en-US", {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+  minimumSignificantDigits: 3,
+  maximumSignificantDigits: 3,
+  roundingPriority: "morePrecision",
+});
 const percentages = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
 
-/** 1,234 · 12.3 k · 4.56 M */
+/** 1,234 · 12.3K · 4.56M */
 export function formatCount(count: number): FormattedNumber {
-  return { text: short(count), exact: grouped.format(count) };
-}
-
-function short(count: number): string {
-  if (Math.abs(count) < 10_000) return grouped.format(count);
-  for (const [unit, size] of [
-    ["k", 1e3],
-    ["M", 1e6],
-    ["G", 1e9],
-    ["T", 1e12],
-  ] as const) {
-    const digits = threeDigits(count / size);
-    if (Math.abs(Number(digits)) < 1000 || unit === "T") return `${digits} ${unit}`;
-  }
-  return grouped.format(count);
+  const text = (Math.abs(count) < 10_000 ? grouped : compact).format(count);
+  return { text, exact: grouped.format(count) };
 }
 
 function threeDigits(value: number): string {
@@ -36,34 +35,20 @@ function threeDigits(value: number): string {
 export function formatUsd(usd: number): FormattedNumber {
   const sign = usd < 0 ? "−" : "";
   const size = Math.abs(usd);
-  return { text: `${sign}$${dollarDigits(size)}`, exact: `${sign}$${plainDecimal(size)}` };
+  return {
+    text: `${sign}$${usd === 0 ? "0" : dollars.format(size)}`,
+    exact: `${sign}$${plainDecimal(size)}`,
+  };
 }
 
 /** On an axis: as many decimals as the step needs, and no fewer than two where there are any. */
 export function axisDollars(usd: number): string {
-  return `$${axisNumbers.format(Number(usd.toPrecision(12)))}`.replace(/\.(\d)$/, ".$10");
-}
-
-function dollarDigits(usd: number): string {
-  return usd === 0 ? "0" : withDecimals(decimalsOf(usd)).format(usd);
+  return `$${manyDigits.format(Number(usd.toPrecision(12)))}`.replace(/\.(\d)$/, ".$10");
 }
 
 /** How many digits dollars have behind the point. */
 export function decimalsOf(usd: number | null): number {
-  if (usd === null || usd === 0) return 0;
-  return Math.min(14, Math.max(2, 2 - Math.floor(Math.log10(Math.abs(usd)))));
-}
-
-/** Making one takes longer than using it, so each is made once. */
-const formats = new Map<number, Intl.NumberFormat>();
-
-function withDecimals(decimals: number): Intl.NumberFormat {
-  const known = formats.get(decimals);
-  if (known !== undefined) return known;
-  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
-  const format = new Intl.NumberFormat("en-US", digits);
-  formats.set(decimals, format);
-  return format;
+  return formatUsd(usd ?? 0).text.split(".")[1]?.length ?? 0;
 }
 
 /** All digits that distinguish the number from its neighbours, without an exponent. */
@@ -77,10 +62,7 @@ export function plainDecimal(value: number): string {
 /** A mean, a rate, a percentile: three significant digits. */
 export function plainNumber(value: number): FormattedNumber {
   const shown = Number.isInteger(value) && Math.abs(value) < 1e6 ? value : Number(value.toPrecision(3));
-  return {
-    text: new Intl.NumberFormat("en-US", { maximumFractionDigits: 12 }).format(shown),
-    exact: String(value),
-  };
+  return { text: manyDigits.format(shown), exact: String(value) };
 }
 
 /** 0.4 of a whole as 40 %; never more than two decimals. */

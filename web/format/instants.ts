@@ -1,14 +1,4 @@
-import { clockOf } from "./local-time.ts";
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function formatOf(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = zone + JSON.stringify(options);
-  const found =
-    formats.get(key) ?? new Intl.DateTimeFormat("en-GB", { timeZone: zone, hourCycle: "h23", ...options });
-  formats.set(key, found);
-  return found;
-}
+import { clockOf, formatOf } from "./local-time.ts";
 
 const TIME = {
   hour: "2-digit",
@@ -64,16 +54,14 @@ function nameOfStart(fromMs: number, zone: string, options: Intl.DateTimeFormatO
 /** Local start of a bucket; for a day that is not 24 hours long, its length as well. */
 export function bucketName(
   fromMs: number,
-  toMs: number | undefined,
+  toMs: number,
   { zone, granularity }: { readonly zone: string; readonly granularity: number },
 ): string {
   const daily = granularity % 86_400 === 0;
   const clocked = daily ? {} : ({ hour: "2-digit", minute: "2-digit" } as const);
   const name = nameOfStart(fromMs, zone, { weekday: "short", ...DAY, ...clocked });
-  const hours = toMs === undefined ? undefined : (toMs - fromMs) / 3_600_000;
-  return daily && granularity === 86_400 && hours !== undefined && hours !== 24
-    ? `${name} (${hours} h)`
-    : name;
+  const hours = (toMs - fromMs) / HOUR_MS;
+  return granularity === 86_400 && hours !== 24 ? `${name} (${hours} h)` : name;
 }
 
 /** On an axis: the day where it begins, the time otherwise. */

@@ -2,29 +2,32 @@
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function clockFormat(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
-  const two = "2-digit" as const;
-  const fields = { year: "numeric", month: two, day: two, hour: two, minute: two, second: two } as const;
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone: zone,
-    hourCycle: "h23",
-    era: "short",
-    ...fields,
-  });
-  formats.set(zone, format);
-  return format;
+/** Making a format takes longer than using it, so each is made once. */
+export function formatOf(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = zone + JSON.stringify(options);
+  const found =
+    formats.get(key) ?? new Intl.DateTimeFormat("en-GB", { timeZone: zone, hourCycle: "h23", ...options });
+  formats.set(key, found);
+  return found;
 }
+
+const CLOCK = {
+  year: "numeric",
+  month: "2-digit",
+  day: "2-digit",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+} as const;
 
 /** Local date and time in a zone. */
 export function clockOf(ms: number, zone: string): number {
   const whole = Math.floor(ms / 1000) * 1000;
   const parts = Object.fromEntries(
-    clockFormat(zone)
+    formatOf(zone, CLOCK)
       .formatToParts(new Date(whole))
       .map(({ type, value }) => [type, Number(value)]),
-  ) as Record<"year" | "month" | "day" | "hour" | "minute" | "second", number>;
+  ) as Record<keyof typeof CLOCK, number>;
   const { year, month, day, hour, minute, second } = parts;
   return Date.UTC(year, month - 1, day, hour, minute, second) + (ms - whole);
 }

@@ -51,13 +51,10 @@ export function Cards({ overview: { stats, before }, zone, hrefTo }: CardsProps)
       name: "p95 latency",
       href: hrefTo("traces", { sort: "latency" }),
       of: p95,
-      show: (total) => {
+      show(total) {
         const ms = p95(total);
-        return ms === null ? (
-          <Unknown why="no call has ended" />
-        ) : (
-          <FormattedValue figure={formatDuration(ms)} />
-        );
+        if (ms === null) return <Unknown why="no call has ended" />;
+        return <FormattedValue figure={formatDuration(ms)} />;
       },
       isBad: true,
     },
@@ -100,13 +97,16 @@ function Rate({ total }: { readonly total: UsageTotal }) {
   );
 }
 
-interface ChangedProps {
-  readonly then: number | null | undefined;
-  readonly now: number | null;
-  readonly isBad: boolean;
-}
-
-function Changed({ then, now, isBad }: ChangedProps) {
+/** With an arrow; an increase of what is bad is coloured too. */
+function Changed({
+  then,
+  now,
+  isBad,
+}: {
+  then: number | null | undefined;
+  now: number | null;
+  isBad: boolean;
+}) {
   if (then == null || now === null) return <span className="dim">no figure before</span>;
   return (
     <span className={isBad && now > then ? "worse" : "dim"}>

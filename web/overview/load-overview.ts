@@ -1,6 +1,6 @@
 import { postJson, type RequestOptions } from "../api/client.ts";
 import type { BodyOf, Query, UsageStats, UsageTotal } from "../api/routes.ts";
-import type { TimeRange } from "../state/time-range.ts";
+import { boundsOf, type TimeRange } from "../state/time-range.ts";
 import { FREQUENT, groupBy, type Frequent } from "../state/groups.ts";
 
 export interface OverviewQuestion {
@@ -39,9 +39,10 @@ const LATENCY = { percentiles: [95] };
 type StatsBody = BodyOf<"/usage/stats">;
 
 export async function loadOverview(question: OverviewQuestion, asking: RequestOptions): Promise<Overview> {
-  const { window, before } = question;
+  const { project, zone, window, before } = question;
+  const base = { project_id: project, timezone: zone, include_costs: true };
   const stats = async (of: TimeRange, more: Partial<StatsBody>): Promise<UsageStats> =>
-    (await postJson({ path: "/usage/stats", body: { ...bodyOf(question, of), ...more } }, asking)).body;
+    (await postJson({ path: "/usage/stats", body: { ...base, ...boundsOf(of), ...more } }, asking)).body;
   const [now, then, increases, failing, neverEnded] = await Promise.all([
     stats(window, { latency: LATENCY }),
     before && stats(before, { latency: LATENCY }),
@@ -61,16 +62,6 @@ export async function loadOverview(question: OverviewQuestion, asking: RequestOp
     increases: increases ?? [],
     failing: failing.groups.filter(({ total }) => total.errors > 0),
     neverEnded,
-  };
-}
-
-function bodyOf({ project, zone }: OverviewQuestion, { fromMs, toMs }: TimeRange): StatsBody {
-  return {
-    project_id: project,
-    start: new Date(fromMs).toISOString(),
-    ...(toMs !== undefined && { end: new Date(toMs).toISOString() }),
-    timezone: zone,
-    include_costs: true,
   };
 }
 

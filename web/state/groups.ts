@@ -1,4 +1,4 @@
-import type { BodyOf } from "../api/routes.ts";
+import type { BodyOf, UsageStats } from "../api/routes.ts";
 
 /** Groups with a name: its text, and the field of a search for one of their values; undefined: none. */
 const NAMED: Readonly<Record<string, { readonly name: string; readonly field?: string }>> = {
@@ -52,4 +52,10 @@ export function fieldOfGroup(group: string): string | undefined {
 export function groupBy(group: string): NonNullable<BodyOf<"/usage/stats">["group_by"]>[number] {
   const isNamed = Object.hasOwn(NAMED, group) && !group.includes(".");
   return isNamed ? (group as "llm") : { $getField: group };
+}
+
+/** The name of a group: its values. */
+export function labelOf(key: UsageStats["groups"][number]["key"]): string {
+  const values = Object.values(key).map((value) => (value === null ? "(none)" : String(value)));
+  return values.length === 0 ? "all" : values.join(" · ");
 }

@@ -7,6 +7,12 @@ export interface TimeRange {
   readonly toMs: number | undefined;
 }
 
+/** The same as members of a question. */
+export function boundsOf({ fromMs, toMs }: TimeRange): { readonly start: string; readonly end?: string } {
+  const start = new Date(fromMs).toISOString();
+  return toMs === undefined ? { start } : { start, end: new Date(toMs).toISOString() };
+}
+
 interface NamedRange {
   readonly label: string;
   /** Of a range that ends now. */

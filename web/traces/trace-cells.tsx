@@ -79,8 +79,7 @@ export function TraceCells(props: TraceCellsProps) {
           className={failed > 0 ? "failed figure" : "figure dim"}
           tabIndex={-1}
           href={failed > 0 ? withCondition?.(FAILED) : undefined}
-          title={`${failed} failed${failed > 0 ? ". Click: only traces with a failed call" : ""}`}
-          data-exact={failed}
+          title={`${formatCount(failed).exact} failed${failed > 0 ? ". Click: only traces with a failed call" : ""}`}
         >
           {formatCount(failed).text}
         </a>,

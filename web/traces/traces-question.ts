@@ -1,7 +1,7 @@
 import type { BodyOf, Query } from "../api/routes.ts";
 import type { AskedFor } from "../state/query.ts";
 import { allOf, FIELDS, isSum, operandOf, wordIn, type Condition, type FieldName } from "../state/search.ts";
-import type { TimeRange } from "../state/time-range.ts";
+import { boundsOf, type TimeRange } from "../state/time-range.ts";
 
 /** Sort orders of traces over the whole window, as in the URL. */
 export const SORTS = {
@@ -48,8 +48,7 @@ export function selectionOf(place: Place, query: AskedFor) {
 export function placeOf({ project, window }: Place) {
   return {
     project_id: project,
-    start: new Date(window.fromMs).toISOString(),
-    ...(window.toMs !== undefined && { end: new Date(window.toMs).toISOString() }),
+    ...boundsOf(window),
   };
 }
 

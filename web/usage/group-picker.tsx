@@ -1,6 +1,6 @@
+import { Chip } from "../components/chip.tsx";
 import { Menu } from "../components/menu.tsx";
 import { Segments } from "../components/segments.tsx";
-import { oneLine } from "../format/plain-text.ts";
 import { FREQUENT, GROUPS, MAX_GROUPS, nameOfGroup } from "../state/groups.ts";
 
 interface GroupPickerProps {
@@ -17,16 +17,12 @@ export function GroupPicker({ groups, onGroups }: GroupPickerProps) {
       <Segments label="Group by" all={FREQUENT} chosen={only} onChoose={(group) => onGroups([group])} />
       {!isFrequent &&
         groups.map((group) => (
-          <span key={group} className="chip">
-            <bdi>{oneLine(nameOfGroup(group), 40)}</bdi>
-            <button
-              className="quiet"
-              aria-label={`Do not group by ${oneLine(nameOfGroup(group), 40)}`}
-              onClick={() => onGroups(groups.filter((one) => one !== group))}
-            >
-              ×
-            </button>
-          </span>
+          <Chip
+            key={group}
+            text={nameOfGroup(group)}
+            remove={`Do not group by ${nameOfGroup(group)}`}
+            onRemove={() => onGroups(groups.filter((one) => one !== group))}
+          />
         ))}
       {groups.length < MAX_GROUPS && (
         <Menu label="+ group" name="Add a group">

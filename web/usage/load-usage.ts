@@ -1,7 +1,7 @@
 import { postJson, type RequestOptions, type ApiRequest } from "../api/client.ts";
 import type { UsageStats, Query } from "../api/routes.ts";
 import { groupBy } from "../state/groups.ts";
-import type { TimeRange } from "../state/time-range.ts";
+import { boundsOf, type TimeRange } from "../state/time-range.ts";
 
 export interface UsageQuestion {
   readonly project: string;
@@ -54,8 +54,7 @@ export function usageQuestion(question: UsageQuestion): ApiRequest<"/usage/stats
   const { seconds } = INTERVALS[interval];
   const body = {
     project_id: project,
-    start: new Date(window.fromMs).toISOString(),
-    ...(window.toMs !== undefined && { end: new Date(window.toMs).toISOString() }),
+    ...boundsOf(window),
     timezone: zone,
     ...(seconds !== undefined && { granularity: seconds }),
     ...(operand !== undefined && { query: { $expr: operand } as Query }),

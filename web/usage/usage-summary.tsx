@@ -68,7 +68,7 @@ export function UsageSummary({ loaded, window, before, zone, measure, text, href
           {counted(total.calls_stated ?? 0, "call")}
         </span>
       )}
-      <LeftOut unpriced={stats.unpriced ?? []} hrefTo={hrefTo} />
+      <LeftOut {...{ stats, hrefTo }} />
     </p>
   );
 }
@@ -78,28 +78,22 @@ function unitOf(measure: Measure, total: UsageTotal): string {
   return unit === "" || total[MEASURES[measure].member] === 1 ? unit : `${unit}s`;
 }
 
-interface LeftOutProps extends Pick<UsageSummaryProps, "hrefTo"> {
-  readonly unpriced: NonNullable<UsageStats["unpriced"]>;
-}
-
 const MAX_NAMED = 3;
 
 /** Unpriced usage, which the totals leave out; each leads to where its price is set. */
-function LeftOut({ unpriced, hrefTo }: LeftOutProps) {
+function LeftOut({ stats, hrefTo }: { readonly stats: UsageStats; readonly hrefTo: HrefTo }) {
+  const unpriced = stats.unpriced ?? [];
   if (unpriced.length === 0) return null;
   return (
     <span className="unpriced">
       Unpriced:{" "}
       {unpriced.slice(0, MAX_NAMED).map(({ llm, service_tier, total_tokens, units }, at) => {
-        const beside = Object.entries(units).filter(
-          ([name, count]) => count > 0 && !name.endsWith("_tokens"),
-        );
+        // other units, such as searches, where it used no tokens
+        const beside = Object.entries(units)
+          .filter(([name, count]) => count > 0 && !name.endsWith("_tokens"))
+          .map(([name, count]) => `${formatCount(count).text} ${name.replaceAll("_", " ")}`);
         const used =
-          total_tokens > 0 || beside.length === 0
-            ? counted(total_tokens, "token")
-            : beside
-                .map(([name, count]) => `${formatCount(count).text} ${name.replaceAll("_", " ")}`)
-                .join(", ");
+          total_tokens > 0 || beside.length === 0 ? counted(total_tokens, "token") : beside.join(", ");
         return (
           <span key={`${llm}\n${service_tier}`}>
             {at > 0 && ", "}
@@ -120,12 +114,7 @@ function LeftOut({ unpriced, hrefTo }: LeftOutProps) {
   );
 }
 
-interface ValueProps {
-  readonly total: UsageTotal;
-  readonly measure: Measure;
-}
-
-function Value({ total, measure }: ValueProps) {
+function Value({ total, measure }: { readonly total: UsageTotal; readonly measure: Measure }) {
   if (measure === "cost") return <Cost total={total} />;
   const count = total[MEASURES[measure].member] ?? 0;
   return <FormattedValue figure={formatCount(count)} dim={count === 0} />;

@@ -6,10 +6,9 @@ import { nameOf, type Buckets } from "../components/chart-buckets.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
 import { Table, type Column } from "../components/table.tsx";
 import type { TraceLinks } from "../state/drill.ts";
-import { nameOfGroup } from "../state/groups.ts";
+import { labelOf, nameOfGroup } from "../state/groups.ts";
 import { colorsOf, OTHER } from "./colors.ts";
 import { MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
-import { labelOf } from "./stack.ts";
 import { UsageChange } from "./usage-summary.tsx";
 
 interface UsageRow {

@@ -54,7 +54,9 @@ export function UsageTools({ question, asLines, stats, refresh, change }: UsageT
       <button onClick={refresh} title="Refresh">
         Refresh
       </button>
-      {stats !== undefined && <DownloadButton label="CSV" name="usage.csv" text={() => csvOfUsage(stats)} />}
+      {stats !== undefined && (
+        <DownloadButton label="CSV" name="usage.csv" text={() => ({ text: csvOfUsage(stats) })} />
+      )}
       <CopyButton
         label="Copy curl"
         title="The question behind this view"

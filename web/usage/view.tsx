@@ -2,7 +2,8 @@ import { useMemo, useState } from "react";
 import { useQuery } from "../api/use-query.ts";
 import type { UsageStats } from "../api/routes.ts";
 import { bucketsOf, windowOf } from "../components/chart-buckets.ts";
-import { LoadState, Notice } from "../components/notice.tsx";
+import { NothingHere } from "../components/nothing-here.tsx";
+import { LoadState } from "../components/notice.tsx";
 import { SearchBox } from "../components/search-box.tsx";
 import type { HrefTo, UrlState } from "../state/url-state.ts";
 import { readQuery } from "../state/query.ts";
@@ -68,14 +69,12 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
       <SearchBox text={text} of="calls" query={query} onText={(q) => change({ q })} />
       {isReadable && <LoadState load={load} />}
       {stats?.total.calls === 0 && (
-        <Notice
-          kind="quiet"
-          title={
-            query.operand !== undefined ? "No call of this window matches." : "No call began in this window."
+        <NothingHere
+          {...{ project, options, go }}
+          what={
+            query.operand === undefined ? "No call began in this window." : "No call of this window matches."
           }
-        >
-          <button onClick={() => change({ window: "90d" })}>Show last 90 days</button>
-        </Notice>
+        />
       )}
       {value !== undefined && value.stats.total.calls > 0 && (
         <Shown loaded={value} {...{ text, zone, groups, measure, asLines, change, hrefTo }} />
