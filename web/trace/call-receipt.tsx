@@ -51,7 +51,7 @@ interface LinesProps extends Pick<CallReceiptProps, "zone" | "onModel"> {
 function Lines({ receipt: { lines, total }, zone, onModel }: LinesProps) {
   if (lines.length === 0) return <p className="dim">Neither this call nor any below it used a model.</p>;
   const billed = lines.some(({ factor }) => factor !== null) ? ["billed"] : [];
-  const columns = ["model", "unit", "quantity", "rate", "amount", ...billed, "price", "tier"];
+  const columns = ["model", "quantity", "rate", "amount", ...billed, "price"];
   const partial = lines.some(({ amount_usd }) => amount_usd === null);
   return (
     <div className="wide" tabIndex={0} role="region" aria-label="Receipt">
@@ -84,7 +84,7 @@ function Lines({ receipt: { lines, total }, zone, onModel }: LinesProps) {
         ))}
         <tfoot>
           <tr>
-            <th scope="row" colSpan={4}>
+            <th scope="row" colSpan={3}>
               total
             </th>
             <td className="number">
@@ -95,7 +95,7 @@ function Lines({ receipt: { lines, total }, zone, onModel }: LinesProps) {
                 <Cost total={{ total_cost: total.billed_cost, partial }} />
               </td>
             )}
-            <td colSpan={2} />
+            <td />
           </tr>
         </tfoot>
       </table>
@@ -116,9 +116,11 @@ function OneLine({ line, zone, isBilled, onModel }: OneLineProps) {
         <button className="link" title="Go to the next call that used it" onClick={() => onModel(llm)}>
           <bdi>{oneLine(llm, 60)}</bdi>
         </button>
-        {provider !== null && <small className="below">{oneLine(provider, 60)}</small>}
+        <small className="below">
+          {unitName(unit)}
+          {provider !== null && `, ${oneLine(provider, 60)}`}
+        </small>
       </th>
-      <td>{unitName(unit)}</td>
       <td className="number">
         <FormattedValue figure={formatCount(quantity)} />
       </td>
@@ -140,8 +142,10 @@ function OneLine({ line, zone, isBilled, onModel }: OneLineProps) {
       )}
       <td>
         <Price line={line} zone={zone} />
+        <small className="below" title={tier_decided_by}>
+          tier {oneLine(tier, 60)}
+        </small>
       </td>
-      <td title={tier_decided_by}>{oneLine(tier, 60)}</td>
     </tr>
   );
 }
