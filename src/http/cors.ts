@@ -5,7 +5,6 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 const EXPOSED = [
   "x-request-id",
   "x-truncated",
-  "x-traces-without-root",
   "x-next-page-token",
   "retry-after",
   "www-authenticate",

@@ -9,11 +9,9 @@ export { IS_ROOT, IS_VISIBLE, MAY_BE_ROOT } from "./fields/columns.ts";
 export { keyRangeOf, tracesOfRange } from "./key-range.ts";
 export { hasNonTimeConditions, whereSelected } from "./narrow.ts";
 export { inTraceHours, inTraces, inTracesOfHours } from "./trace-hours.ts";
-export { tracesWithoutRoot } from "./without-root.ts";
 export {
   callsFilter,
   sdkFilter,
-  listFilter,
   callsQuery,
   feedbackQuery,
   priceQuery,

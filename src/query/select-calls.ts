@@ -1,9 +1,8 @@
 import { HOUR_MICROS } from "../shared/instant.ts";
 import { IS_VISIBLE } from "./fields/columns.ts";
-import { keyRangeOf, type CallsSelection } from "./key-range.ts";
+import type { CallsSelection } from "./key-range.ts";
 import { narrowConditions, whereSelected } from "./narrow.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
-import { isTopmost, tracesWithoutRoot } from "./without-root.ts";
 import type { HourRange } from "./bounds/time-range.ts";
 
 export interface CallSelection extends CallsSelection {
@@ -13,8 +12,6 @@ export interface CallSelection extends CallsSelection {
   readonly orderBy?: Sql;
   /** Conditions besides filter and query. */
   readonly also?: Sql | undefined;
-  /** Only the topmost calls of traces without a root. */
-  readonly withoutRoot?: boolean;
   readonly limit?: number;
   readonly offset?: number;
 }
@@ -25,23 +22,15 @@ const OLDEST_FIRST = sql`started_at, id, trace_id`;
 export function selectCalls(selection: CallSelection): Sql {
   const { project, columns, orderBy = OLDEST_FIRST } = selection;
   return sql`SELECT ${columns} FROM calls FINAL
-    PREWHERE project_id = ${param("String", project)} AND ${whereSelected(selection)}${inTracesWithoutRoot(selection)}
+    PREWHERE project_id = ${param("String", project)} AND ${whereSelected(selection)}
     WHERE ${conditionOf(selection)} ORDER BY ${orderBy}${pageOf(selection)}`;
-}
-
-function inTracesWithoutRoot(selection: CallSelection): Sql {
-  if (selection.withoutRoot !== true) return sql``;
-  return sql` AND trace_id IN ${tracesWithoutRoot(selection.project, keyRangeOf(selection))}`;
 }
 
 /** Small columns first: the engine only reads the others for rows that pass. */
 function conditionOf(selection: CallSelection): Sql {
-  const { project, query, also, startedIn, withoutRoot } = selection;
+  const { query, also, startedIn } = selection;
   const payload = query?.payload === undefined ? [] : [query.payload];
-  const more = [
-    ...(also === undefined ? [] : [also]),
-    ...(withoutRoot === true ? [isTopmost(project, keyRangeOf(selection))] : []),
-  ];
+  const more = also === undefined ? [] : [also];
   return join(
     [IS_VISIBLE, ...startedWithin(startedIn), ...more, ...narrowConditions(selection), ...payload],
     " AND ",

@@ -20,7 +20,6 @@ import { invalid } from "../shared/errors.ts";
 import { hourOf, toStoreText } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import type { TimeWindow } from "../buckets/buckets.ts";
-import { withoutRootStatement } from "./read/count-without-root.ts";
 import type { SelectedTrace, Selection } from "./selection.ts";
 
 /** Method of reading the traces of the selected calls. */
@@ -50,12 +49,6 @@ export interface CallsPlan extends Selection {
   readonly limit: number | undefined;
 }
 
-/** Plan of a query, which also counts traces without a root. */
-export interface QueryPlan extends CallsPlan {
-  /** SQL: counts traces without a root that have a call matching filter and query, ignoring `trace_roots_only`. */
-  readonly withoutRoot: Sql;
-}
-
 export interface CallsRequest {
   readonly filter?: CallsFilter | null | undefined;
   readonly query?: unknown;
@@ -72,18 +65,16 @@ export function planCalls(
   project: Project,
   { filter, query: written, limit, window }: CallsRequest,
   limits?: SelectionLimits,
-): QueryPlan {
+): CallsPlan {
   const query = compile(project, written, limits);
   const startedIn = window === undefined ? undefined : hoursOfWindow(window);
   const selected = { project, filter, query, startedIn };
-  const anywhere = { ...selected, filter: { ...filter, trace_roots_only: undefined } };
   const selection = { project, condition: conditionOf(selected, window) };
   return {
     ...selection,
     whereSelected: whereSelected(selected),
     whereTraces: whereTraces(selection, selected),
     strategy: strategyFor(selected),
-    withoutRoot: withoutRootStatement(anywhere, conditionOf(anywhere, window)),
     limit,
   };
 }

@@ -53,8 +53,6 @@ export interface FoundCalls<More> {
   /** True if more calls match than the plan's limit; the oldest are selected. */
   readonly truncated: boolean;
   readonly traceCount: number;
-  /** True if every trace is known to have a call without a parent. */
-  readonly allHaveRoots: boolean;
   /** Groups of traces, read ahead. */
   readonly tables: AsyncIterable<ReadTable<More>>;
 }
@@ -173,7 +171,7 @@ function readTraces<More>(
   const callCount = traces.reduce((sum, trace) => sum + trace.callCount, 0);
   if (callCount > options.maxCalls) throw options.tooMany(`${callCount} calls`);
   const tables = tablesOf(engine, plan, traces, options);
-  return { truncated: false, traceCount: traces.length, allHaveRoots: false, tables };
+  return { truncated: false, traceCount: traces.length, tables };
 }
 
 async function* tablesOf<More>(
@@ -237,8 +235,7 @@ function unlessTooMany<More>(
     releaseCalls(calls);
     return undefined;
   }
-  const { traceCount, allHaveRoots } = calls;
-  return { truncated: false, traceCount, allHaveRoots, tables: only(table) };
+  return { truncated: false, traceCount: calls.traceCount, tables: only(table) };
 }
 
 async function* only<Item>(item: Item): AsyncGenerator<Item> {

@@ -18,7 +18,6 @@ const filter = {
 };
 
 const sdkFilter = { ...filter, wb_user_ids: ["u"], wb_run_ids: ["r"] };
-const listFilter = { ...sdkFilter, traces_without_root: false };
 
 const limits = () => ({ gt: 0, gte: 0, lt: 1000, lte: 1000 });
 const totals = {
@@ -177,7 +176,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
   "POST /call/receipt": { project_id, call_id: "c", trace_id: "t" },
   "POST /calls/stream_query": {
     project_id,
-    filter: listFilter,
+    filter: sdkFilter,
     query: byId,
     sort_by: [{ field: "started_at", direction: "desc" }],
     limit: 10,
@@ -188,7 +187,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
     page_token: null,
   },
   "POST /call/read": { project_id, id: "c", include_costs: true },
-  "POST /calls/query_stats": { project_id, filter: listFilter, query: byId },
+  "POST /calls/query_stats": { project_id, filter: sdkFilter, query: byId },
   "POST /fields/query": { project_id, prefix: "inputs.", start: at, end: "2026-01-02T00:00:00Z" },
   "POST /feedback/create": fullFeedback,
   "POST /feedback/batch/create": { batch: [fullFeedback] },

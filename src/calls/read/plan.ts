@@ -21,20 +21,15 @@ import {
   type TimeOrder,
 } from "./page-token.ts";
 
-type ListFilter = CallsFilter & { readonly traces_without_root?: boolean | null | undefined };
-
 export interface CallsQuery {
-  readonly filter?: ListFilter | null | undefined;
+  readonly filter?: CallsFilter | null | undefined;
   readonly query?: unknown;
   readonly sort_by?: readonly SortKey[] | null | undefined;
   readonly page_token?: string | null | undefined;
 }
 
 /** Selection and order of calls. */
-export interface ListPlan extends Pick<
-  CallSelection,
-  "project" | "filter" | "query" | "orderBy" | "also" | "withoutRoot"
-> {
+export interface ListPlan extends Pick<CallSelection, "project" | "filter" | "query" | "orderBy" | "also"> {
   readonly startedIn: HourRange | undefined;
   /** `undefined` unless sorted by `started_at` alone. */
   readonly pages: Pages | undefined;
@@ -63,7 +58,6 @@ export function planList(project: Project, request: CallsQuery, limits: Selectio
     pages: order && { order, selection },
     startedIn: intersect(query?.bounds.started, cursor && hoursFrom(cursor)),
     namesCalls: keyRangeOf({ filter, query }).in !== "project",
-    withoutRoot: filter?.traces_without_root === true,
     ...(cursor !== undefined && { also: isAfter(cursor) }),
     ...(sort !== undefined && { orderBy: sort.orderBy }),
   };

@@ -3,7 +3,7 @@ import { describedAs, instantMicros, isoInstant, projectId, anyInteger } from ".
 import { jsonObject } from "../../http/schemas/response-schema.ts";
 import { EXAMPLE_CHARACTERS, FIELD_TYPES, MAX_FIELDS } from "./fields/found-fields.ts";
 import { MAX_TOKEN_LENGTH } from "./page-token.ts";
-import { callsQuery, listFilter, type SelectionLimits } from "../../query/index.ts";
+import { callsQuery, sdkFilter, type SelectionLimits } from "../../query/index.ts";
 
 /** Maximum calls in one response. */
 export const MAX_LIMIT = 1_000_000;
@@ -17,7 +17,7 @@ const includeCosts = z
 export function streamQueryBody(limits: SelectionLimits) {
   const body = z.object({
     project_id: projectId,
-    filter: listFilter(limits).nullish(),
+    filter: sdkFilter(limits).nullish(),
     query: callsQuery(limits).nullish(),
     sort_by: z
       .array(z.object({ field: z.string(), direction: z.enum(["asc", "desc"]) }))
@@ -52,7 +52,7 @@ export function streamQueryBody(limits: SelectionLimits) {
 export function queryStatsBody(limits: SelectionLimits) {
   const body = z.object({
     project_id: projectId,
-    filter: listFilter(limits).nullish(),
+    filter: sdkFilter(limits).nullish(),
     query: callsQuery(limits).nullish(),
   });
   return body.meta({ id: "CallsQueryStatsReq" });

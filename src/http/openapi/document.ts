@@ -46,7 +46,6 @@ function describe(described: Described, text: RouteText): void {
   success.headers = headerRefs(
     "x-request-id",
     ...(truncated === undefined ? [] : ["x-truncated" as const]),
-    ...(text.tellsRoots === true ? ["x-traces-without-root" as const] : []),
     ...(text.hasPages === true ? ["x-next-page-token" as const] : []),
   );
   if (success.content !== undefined) completeContent(success.content, example.response, text.alsoSends);

@@ -9,8 +9,6 @@ export interface RouteText {
   readonly alsoSends?: string;
   /** The response has `x-truncated`, the reason why it may be incomplete. */
   readonly truncated?: string;
-  /** The response has `x-traces-without-root`. */
-  readonly tellsRoots?: boolean;
   /** The response has `x-next-page-token`. */
   readonly hasPages?: boolean;
   /** Further error statuses, besides those of its access and its body; or the name of one response for all errors. */

@@ -25,13 +25,6 @@ const headers = {
     description: "`true`: more data matches than the response contains",
     schema: { type: "string", enum: ["true", "false"] as string[] },
   },
-  "x-traces-without-root": {
-    component: "TracesWithoutRoot",
-    description:
-      "The number of traces that have no root, because a parent that their calls name was never sent, and of which a call matches " +
-      "filter and query, `trace_roots_only` aside. `limit` does not bound it",
-    schema: { type: "string", pattern: "^[0-9]+$" },
-  },
   "x-next-page-token": {
     component: "NextPageToken",
     description:

@@ -79,36 +79,17 @@ function checkedQuery(options: ReadOptions) {
 }
 
 /** The filter as the Weave SDKs send it: `wb_user_ids` and `wb_run_ids` are `svc_user_ids` and `svc_run_ids`. */
-export const sdkFilter = oncePerLimits((limits) =>
-  sdkMembers(limits).meta({ id: "SdkCallsFilter" }).transform(renamed),
-);
-
-/** The same, and what only lists of calls can tell. */
-export const listFilter = oncePerLimits((limits) =>
-  sdkMembers(limits)
-    .extend({
-      traces_without_root: z
-        .boolean()
-        .nullish()
-        .describe("Only calls whose parent is not stored, of traces in which no call is without a parent."),
-    })
-    .meta({ id: "ListFilter" })
-    .transform(renamed),
-);
-
-function sdkMembers(limits: SelectionLimits) {
+export const sdkFilter = oncePerLimits((limits) => {
   const names = z.array(z.string()).max(limits.maxFilterMembers).nullish();
-  return callsFilter(limits).extend({
-    wb_user_ids: names.describe("The Weave SDKs' name for svc_user_ids"),
-    wb_run_ids: names.describe("The Weave SDKs' name for svc_run_ids"),
-  });
-}
-
-function renamed<Filter extends z.infer<ReturnType<typeof sdkMembers>>>(sent: Filter) {
-  const { wb_user_ids: users, wb_run_ids: runs, ...filter } = sent;
-  return {
-    ...filter,
-    svc_user_ids: filter.svc_user_ids ?? users,
-    svc_run_ids: filter.svc_run_ids ?? runs,
-  };
-}
+  return callsFilter(limits)
+    .extend({
+      wb_user_ids: names.describe("The Weave SDKs' name for svc_user_ids"),
+      wb_run_ids: names.describe("The Weave SDKs' name for svc_run_ids"),
+    })
+    .meta({ id: "SdkCallsFilter" })
+    .transform(({ wb_user_ids: users, wb_run_ids: runs, ...filter }) => ({
+      ...filter,
+      svc_user_ids: filter.svc_user_ids ?? users,
+      svc_run_ids: filter.svc_run_ids ?? runs,
+    }));
+});

@@ -34,7 +34,6 @@ function tableOf(numbers: readonly number[], calls: CallTable): CallTable {
   return {
     count: numbers.length,
     traceCount: 1,
-    allHaveRoots: calls.allHaveRoots,
     source: calls.source,
     ids: {
       starts: Uint32Array.from(numbers, (number) => ids.starts[number]!),

@@ -28,11 +28,9 @@ export const schemas = routeSchemas({
       "a producer reports both on a parent and on its children are counted once. A cost is null if no price is known. With " +
       "`own_only`, each call has its own usage only.\n\n" +
       "`trace_roots_only` selects calls that name no parent. A trace whose root was never sent has none, so it is missing from such a " +
-      "response, and `x-traces-without-root` counts it. `POST /calls/stream_query` lists its topmost calls (`traces_without_root`), " +
-      "and `POST /calls/usage` has their totals.",
+      "response; `POST /traces/query` lists it.",
     success: "Usage by call and LLM",
     truncated,
-    tellsRoots: true,
     example: {
       request: {
         project_id: "acme/demo",

@@ -6,13 +6,11 @@ import type { Engine } from "../../store/engine.ts";
 import { abortOnClose, whenClosed } from "../../http/when-closed.ts";
 import { bodyOf } from "../../http/chunks.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../../query/index.ts";
-import type { Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import { ByteWriter } from "./bytes/byte-writer.ts";
 import { LlmDictionary } from "../table/llm-dictionary.ts";
-import { planCallIds, planCalls, type CallsPlan, type QueryPlan } from "../plan.ts";
-import { countWithoutRoot } from "../read/count-without-root.ts";
-import { NO_MORE_COLUMNS, readCalls, type FoundCalls } from "../read-calls.ts";
+import { planCallIds, planCalls, type CallsPlan } from "../plan.ts";
+import { NO_MORE_COLUMNS, readCalls } from "../read-calls.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { includeCosts, fullCosts, limit, ownOnly } from "./schema.ts";
@@ -60,9 +58,7 @@ export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDe
     const { project_id, include_costs, full_costs, own_only, ...selected } = request.body;
     const project = request.grant.project(project_id);
     const plan = planCalls(project, selected, deps.selectionLimits);
-    const { withoutRoot } = plan;
-    const requested = { include_costs, full_costs, own_only };
-    return sendUsage(reply, plan, { deps, requested, withoutRoot });
+    return sendUsage(reply, plan, { deps, requested: { include_costs, full_costs, own_only } });
   });
 
   app.post("/calls/usage", { config, schema: schemas.callsUsage }, async (request, reply) => {
@@ -80,24 +76,20 @@ interface SendOptions {
     readonly full_costs: boolean;
     readonly own_only: boolean;
   };
-  /** SQL that counts traces without a root, for the response header. */
-  readonly withoutRoot?: Sql;
 }
 
 async function sendUsage(
   reply: FastifyReply,
   plan: CallsPlan,
-  { deps, requested, withoutRoot }: SendOptions,
+  { deps, requested }: SendOptions,
 ): Promise<FastifyReply> {
   const { engine, maxTraceCalls: maxCalls } = deps;
   const names = new LlmDictionary();
   const signal = abortOnClose(reply);
   const tooMany = (what: string): AppError => tooManyCalls(what, maxCalls);
-  const reading = readCalls(engine, plan, { names, columns: NO_MORE_COLUMNS, maxCalls, tooMany, signal });
-  const [found, costOf, lackingRoot] = await Promise.all([
-    reading,
+  const [found, costOf] = await Promise.all([
+    readCalls(engine, plan, { names, columns: NO_MORE_COLUMNS, maxCalls, tooMany, signal }),
     requested.include_costs ? deps.costsFor(plan.project) : undefined,
-    withoutRoot && tracesWithoutRoot(engine, { ...plan, withoutRoot }, { reading, signal }),
   ]);
   const writer = new ByteWriter();
   whenClosed(reply.raw, () => {
@@ -112,19 +104,7 @@ async function sendUsage(
     onRead: deps.onRead,
   });
   void reply.type("application/json; charset=utf-8").header("x-truncated", String(found.truncated));
-  if (lackingRoot !== undefined) void reply.header("x-traces-without-root", String(lackingRoot));
   return reply.send(await bodyOf(chunks));
-}
-
-/** Counts traces without a root: 0 if a single read shows it, otherwise by a concurrent statement. */
-async function tracesWithoutRoot(
-  engine: Engine,
-  { strategy, withoutRoot }: QueryPlan,
-  { reading, signal }: { readonly reading: Promise<FoundCalls<undefined>>; readonly signal: AbortSignal },
-): Promise<number> {
-  const readsAll = strategy.kind === "one trace" || (strategy.kind === "short window" && strategy.isWhole);
-  if (readsAll && (await reading).allHaveRoots) return 0;
-  return countWithoutRoot(engine, withoutRoot, signal);
 }
 
 function tooManyCalls(what: string, maxCalls: number): AppError {

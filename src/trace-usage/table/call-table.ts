@@ -21,8 +21,6 @@ const TWO_BITS = 3;
 export interface CallTable {
   readonly count: number;
   readonly traceCount: number;
-  /** True if every trace has a call that names no parent. */
-  readonly allHaveRoots: boolean;
   /** Bytes that contain the ids. */
   readonly source: Buffer;
   readonly ids: TextRanges;

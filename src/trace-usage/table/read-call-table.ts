@@ -84,10 +84,9 @@ export function* callTableSteps(
   const decides = !forOwn || completionOf !== undefined || hasInclusive(rows);
   const parents = decides ? parentsOf(source, rows) : new Int32Array(0);
   const traceCount = traces?.length ?? numbers.count;
-  const allHaveRoots = haveRoots(rows, traceCount);
   rows.release();
   const columns = { source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
-  return { count, traceCount, allHaveRoots, ...columns };
+  return { count, traceCount, ...columns };
 }
 
 function readFlags(
@@ -113,13 +112,6 @@ function readFlags(
 function hasInclusive(rows: CallRows): boolean {
   for (let call = 0; call < rows.count; call++) if (inclusiveOf(rows, call) !== false) return true;
   return false;
-}
-
-function haveRoots({ count, parentIds, traceOf }: CallRows, traceCount: number): boolean {
-  const hasRoot = new Uint8Array(traceCount);
-  for (let call = 0; call < count; call++)
-    if (parentIds.starts[call] === parentIds.ends[call]) hasRoot[traceOf[call]!] = 1;
-  return hasRoot.every((has) => has === 1);
 }
 
 /**
