@@ -44,7 +44,7 @@ export class Totals {
     if (this.length === this.llms.length) throw new Error("entry bound exceeded");
     const entry = this.length++;
     this.llms[entry] = llm;
-    this.costs.fill(Number.NaN, entry * COST_SLOTS, (entry + 1) * COST_SLOTS);
+    if (this.withCosts) this.costs.fill(Number.NaN, entry * COST_SLOTS, (entry + 1) * COST_SLOTS);
     this.next[entry] = this.heads[call]!;
     this.heads[call] = entry;
     return entry;

@@ -13,7 +13,7 @@ import { ownUsageTable } from "../fold/own-usage-table.ts";
 import { releaseRolledUp, rollUpSelected } from "../fold/rollup.ts";
 import { SeenIds } from "./bytes/seen-ids.ts";
 import type { FoundCalls } from "../read-calls.ts";
-import { inTurns, turn } from "../../fairness/turns.ts";
+import { inTurns, pacer } from "../../fairness/turns.ts";
 
 /** Size of the calls read for a response. */
 export interface UsageSize {
@@ -42,6 +42,7 @@ export async function* streamTraceUsage(
   writer.copy(OPENING);
   const unfinished: string[] = [];
   const seen = new SeenIds();
+  const pause = pacer();
   let isFirst = true;
   let callCount = 0;
   let traceCount = 0;
@@ -51,13 +52,13 @@ export async function* streamTraceUsage(
     traceCount += calls.traceCount;
     if (found.traceCount > 1) await inTurns(checkDistinctIds(calls, seen));
     const rolledUp = await inTurns(rollUpSelected(calls, names, costOf));
-    for (const id of await inTurns(unfinishedIds(calls, rolledUp))) unfinished.push(id);
+    for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
     const to = { writer, texts, chunkBytes: RESPONSE_CHUNK_BYTES, isFirst };
     const chunks = writeCallUsage(calls, rolledUp, to);
     let chunk = chunks.next();
     for (; chunk.done !== true; chunk = chunks.next()) {
       yield chunk.value;
-      await turn();
+      await pause();
     }
     isFirst = chunk.value;
     releaseRolledUp(rolledUp);
@@ -68,7 +69,7 @@ export async function* streamTraceUsage(
   await inTurns(sortSteps(unfinished));
   for (const chunk of writeUnfinished(unfinished, { writer, chunkBytes: RESPONSE_CHUNK_BYTES })) {
     yield chunk;
-    await turn();
+    await pause();
   }
 }
 

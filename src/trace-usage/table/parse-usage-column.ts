@@ -1,5 +1,6 @@
 import { COUNT_SLOTS, countRow } from "../../usage/count-fields.ts";
 import { decodeUsage, unitsInColumn } from "../../usage/usage-column.ts";
+import type { TextRanges } from "../../store/rows/native-reader.ts";
 import { NONE } from "./call-table.ts";
 import type { LlmDictionary } from "./llm-dictionary.ts";
 import type { UsageEntries } from "./usage-entries.ts";
@@ -17,6 +18,19 @@ interface Into {
   readonly view: DataView;
   readonly names: LlmDictionary;
   readonly entries: UsageEntries;
+}
+
+/** Parses the column `usage` of some rows; `ends` receives the number of entries after each row. */
+export function parseUsageRows(
+  source: Buffer,
+  { starts, ends: textEnds }: TextRanges,
+  { from, to, ends }: { from: number; to: number; ends: Int32Array },
+  into: Into,
+): void {
+  for (let row = from; row < to; row++) {
+    parseUsageColumn(source, { start: starts[row]!, end: textEnds[row]! }, into);
+    ends[row] = into.entries.length;
+  }
 }
 
 /**

@@ -8,7 +8,7 @@ import { type CallTable, flagsOf, inclusiveOf, NONE, withSelected } from "./call
 import { findDuplicateCompletions } from "../fold/duplicate-completions.ts";
 import { IdIndex } from "./id-index.ts";
 import type { LlmDictionary } from "./llm-dictionary.ts";
-import { parseUsageColumn } from "./parse-usage-column.ts";
+import { parseUsageRows } from "./parse-usage-column.ts";
 import { areSameBytes, type ByteRange } from "./id-bytes.ts";
 import type { KnownTrace } from "../selection.ts";
 import { TraceDictionary } from "./trace-dictionary.ts";
@@ -68,10 +68,10 @@ export function* callTableSteps(
     reader.int64s(rows.startedAtUs, first);
     const texts = rangesFor(count);
     reader.nullableStrings(texts, 0);
-    for (let row = 0; row < count; row++) {
-      parseUsageColumn(source, { start: texts.starts[row]!, end: texts.ends[row]! }, into);
-      rows.usageEnd[first + row] = usage.length;
-      if (row % ROWS_PER_STEP === 0) yield;
+    const ends = rows.usageEnd.subarray(first, first + count);
+    for (let row = 0; row < count; row += ROWS_PER_STEP) {
+      parseUsageRows(source, texts, { from: row, to: Math.min(row + ROWS_PER_STEP, count), ends }, into);
+      yield;
     }
     release(texts.starts, texts.ends);
     readMore?.(reader, first, count);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { runAsTenant } from "../../../src/fairness/tenant.ts";
 import { inTurns, turn } from "../../../src/fairness/turns.ts";
 
-const KEEPS_MS = 5;
+const KEEPS_MS = 10;
 
 /** Work of so many steps, each longer than anybody may keep the thread. */
 function* work(steps: number, onStep: () => void): Generator<void, string> {

@@ -1,5 +1,5 @@
 import { viewOf } from "../../../shared/buffers.ts";
-import { ROWS_PER_STEP, type Steps } from "../../../shared/steps.ts";
+import { ROWS_PER_STEP } from "../../../shared/steps.ts";
 import type { ByteWriter } from "../bytes/byte-writer.ts";
 import { idOf, isFinished, isSelected, NONE, type CallTable } from "../../table/call-table.ts";
 import { withoutCosts, writeCosts, writePartial, type PrintedCosts } from "./cost-texts.ts";
@@ -90,16 +90,14 @@ function writeEntries(head: number, totals: Totals, texts: EntryTexts, writer: B
 }
 
 /** Collects the ids of unfinished calls among the selected ones and their descendants. */
-export function* unfinishedIds(calls: CallTable, { forest }: RolledUp): Steps<readonly string[]> {
+export function unfinishedIds(calls: CallTable, { forest }: RolledUp): readonly string[] {
   const covered = new Uint8Array(calls.count);
   for (const cycle of forest.cycles) {
     const some = cycle.some((call) => isSelected(calls, call));
     for (const call of cycle) covered[call] = some ? 1 : 0;
   }
   const ids: string[] = [];
-  for (let at = 0; at < forest.order.length; at++) {
-    if (at % ROWS_PER_STEP === 0) yield;
-    const call = forest.order[at]!;
+  for (const call of forest.order) {
     const parent = forest.parents[call]!;
     if (isSelected(calls, call) || (parent !== NONE && covered[parent] === 1)) covered[call] = 1;
     if (covered[call] === 1 && !isFinished(calls, call)) ids.push(idOf(calls, call));
