@@ -42,7 +42,6 @@ const ONLY_LONG = [
   "http/many-months",
   "http/model-api-sums",
   "http/pressure",
-  "http/stored-limit",
   "scripts/usage-rollup",
   "scripts/package",
 ].map((name) => `test/${name}.test.ts`);

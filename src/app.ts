@@ -66,7 +66,7 @@ import { createServiceMetrics } from "./service-metrics.ts";
 import type { FairSemaphore } from "./fairness/fair-semaphore.ts";
 import { gatewayRoutesSettings } from "./gateway-settings.ts";
 import { createLimiters, registerLimiterMetrics, type Limiters } from "./service-limiters.ts";
-import { keepReserve, limitStored } from "./stored-limit.ts";
+import { keepReserve, limitWrites } from "./disk-limit.ts";
 import { shutdownDeadlines } from "./shutdown-deadlines.ts";
 import type { Project } from "./shared/project.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
@@ -132,7 +132,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const feedback = createFeedbackWriter(engine, clock, writing);
   const content = createContentWriter(engine, writing);
   const all = { calls: meterUsageBasis(writer, registry), feedback, content };
-  const writers = limitStored(app, config, { engine, registry, writers: all, reserve });
+  const writers = limitWrites(all, reserve);
   registerWriters(app, { writers, clock, slots: limiters.large_bodies, bodyLimitBytes });
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
   registerUsageRollup(app, { engine, clock, runExclusive: writer.runExclusive });

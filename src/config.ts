@@ -122,7 +122,6 @@ const schema = z.object({
   KEY_MAX_LIFETIME_DAYS: whole(1, 36_500).optional(),
   MAX_KEYS_PER_PROJECT: count.default(200),
   MAX_KEYS_CREATED_PER_KEY: count.default(1000),
-  MAX_STORED_BYTES: bytes.optional(),
   MIN_FREE_DISK_BYTES: whole(0).optional(),
   DEFAULT_ENTITY: z
     .string()

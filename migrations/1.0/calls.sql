@@ -54,8 +54,7 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
     -- deleted rows
     fingerprint SimpleAggregateFunction(sum, UInt64) DEFAULT rand64(),
 
-    -- fingerprints of hours; hour buckets of calls that started or ended in an hour: see src/query/hour-buckets.ts; stored
-    -- bytes: see src/admin/stored/read-stored-bytes.ts
+    -- fingerprints of hours; hour buckets of calls that started or ended in an hour: see src/query/hour-buckets.ts
     PROJECTION hour_fingerprints
     (
         SELECT
@@ -63,8 +62,7 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
             hour,
             dateDiff('hour', toDateTime64(0, 0, 'UTC'), started_at),
             dateDiff('hour', toDateTime64(0, 0, 'UTC'), ended_at),
-            sum(fingerprint),
-            sum(128 + length(ifNull(inputs, '')) + length(ifNull(attributes, '')) + length(ifNull(output, '')) + length(ifNull(summary, '')) + length(ifNull(exception, '')))
+            sum(fingerprint)
         GROUP BY
             project_id,
             hour,

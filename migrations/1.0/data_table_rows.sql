@@ -3,12 +3,8 @@ CREATE TABLE IF NOT EXISTS data_table_rows {{on_cluster}}
 (
     project_id LowCardinality(String),
     digest String,
-    val String CODEC(ZSTD(1)),
-
-    -- stored bytes per project: see src/admin/stored/read-stored-bytes.ts
-    PROJECTION stored (SELECT project_id, sum(128 + length(val)) GROUP BY project_id)
+    val String CODEC(ZSTD(1))
 )
 ENGINE = {{engine:ReplacingMergeTree}}
 ORDER BY (project_id, digest)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1,
-    deduplicate_merge_projection_mode = 'rebuild', lightweight_mutation_projection_mode = 'rebuild';
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1;

@@ -25,12 +25,8 @@ CREATE TABLE IF NOT EXISTS feedback {{on_cluster}}
     -- scalars of the payload by path, which statistics read several times faster than JSON
     numbers Map(LowCardinality(String), Float64) CODEC(ZSTD(1)),
     booleans Map(LowCardinality(String), UInt8) CODEC(ZSTD(1)),
-    texts Array(LowCardinality(String)) CODEC(ZSTD(1)),
-
-    -- stored bytes per project: see src/admin/stored/read-stored-bytes.ts
-    PROJECTION stored (SELECT project_id, sum(128 + length(payload) + length(scorer)) GROUP BY project_id)
+    texts Array(LowCardinality(String)) CODEC(ZSTD(1))
 )
 ENGINE = {{engine:ReplacingMergeTree(version)}}
 ORDER BY (project_id, created_at, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1,
-    deduplicate_merge_projection_mode = 'rebuild', lightweight_mutation_projection_mode = 'rebuild';
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1;

@@ -5,12 +5,8 @@ CREATE TABLE IF NOT EXISTS file_chunks {{on_cluster}}
     digest String,
     chunk UInt32,
     chunk_count UInt32,
-    content String CODEC(ZSTD(1)),
-
-    -- stored bytes per project: see src/admin/stored/read-stored-bytes.ts
-    PROJECTION stored (SELECT project_id, sum(128 + length(content)) GROUP BY project_id)
+    content String CODEC(ZSTD(1))
 )
 ENGINE = {{engine:ReplacingMergeTree}}
 ORDER BY (project_id, digest, chunk)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1,
-    deduplicate_merge_projection_mode = 'rebuild', lightweight_mutation_projection_mode = 'rebuild';
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1;

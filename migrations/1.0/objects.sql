@@ -9,12 +9,8 @@ CREATE TABLE IF NOT EXISTS objects {{on_cluster}}
     base_object_class LowCardinality(String),
     val String CODEC(ZSTD(1)),
     created_at DateTime64(6, 'UTC') DEFAULT now64(6),
-    version UInt64 DEFAULT bitNot(toUInt64(toUnixTimestamp64Micro(created_at))),
-
-    -- stored bytes per project: see src/admin/stored/read-stored-bytes.ts
-    PROJECTION stored (SELECT project_id, sum(128 + length(val)) GROUP BY project_id)
+    version UInt64 DEFAULT bitNot(toUInt64(toUnixTimestamp64Micro(created_at)))
 )
 ENGINE = {{engine:ReplacingMergeTree(version)}}
 ORDER BY (project_id, object_id, digest)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1,
-    deduplicate_merge_projection_mode = 'rebuild', lightweight_mutation_projection_mode = 'rebuild';
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1;

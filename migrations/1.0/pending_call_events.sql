@@ -11,13 +11,9 @@ CREATE TABLE IF NOT EXISTS pending_call_events {{on_cluster}}
     columns String CODEC(ZSTD(1)),
     -- 1: written to its call
     resolved UInt8,
-    stored_at DateTime64(3, 'UTC') DEFAULT now64(3),
-
-    -- stored bytes per project: see src/admin/stored/read-stored-bytes.ts
-    PROJECTION stored (SELECT project_id, sum(128 + length(columns)) GROUP BY project_id)
+    stored_at DateTime64(3, 'UTC') DEFAULT now64(3)
 )
 ENGINE = {{engine:ReplacingMergeTree(resolved)}}
 ORDER BY (project_id, id, kind, columns_hash, version)
 TTL toDateTime(stored_at) + INTERVAL 1 DAY DELETE WHERE resolved = 1
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1,
-    deduplicate_merge_projection_mode = 'rebuild', lightweight_mutation_projection_mode = 'rebuild';
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1;

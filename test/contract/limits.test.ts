@@ -246,12 +246,6 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
     expect((await post(app, "/api-keys", key, as)).status).toBe(201);
     return post(app, "/api-keys", key, as);
   },
-  async MAX_STORED_BYTES() {
-    // what is stored is read at the start
-    await post(await start({}), "/call/start", callStart("stored", { inputs: { long } }));
-    const app = await start({ MAX_STORED_BYTES: "1024" });
-    return untilRefused(() => post(app, "/call/start", callStart("more")));
-  },
   async MIN_FREE_DISK_BYTES() {
     // the free space is read every second
     const app = await start({ MIN_FREE_DISK_BYTES: "1000000000000000" });

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { createDiskReserve } from "../../src/admin/stored/disk-reserve.ts";
+import { createDiskReserve } from "../../src/admin/disk-reserve.ts";
 import { FairSemaphore } from "../../src/fairness/fair-semaphore.ts";
 import { sql } from "../../src/query/sql.ts";
 import type { Engine } from "../../src/store/engine.ts";

@@ -137,10 +137,9 @@ const shared: Readonly<Record<number, SharedResponse>> = {
   507: {
     when: "storage",
     name: "StorageFull",
-    description:
-      "The project stores as much as it may (`MAX_STORED_BYTES`), or the store's disk is almost full " +
-      "(`MIN_FREE_DISK_BYTES`); trying again does not help",
-    detail: "This project stores as much as it may. Delete some of it, or have the limit raised.",
+    description: "The store's disk is almost full (`MIN_FREE_DISK_BYTES`); trying again does not help",
+    detail:
+      "The store's disk is almost full: it takes deletions, nothing else. Delete something, or have it enlarged.",
   },
   400: {
     when: "always",

@@ -1,10 +1,10 @@
-import { sql } from "../../query/sql.ts";
-import { AppError } from "../../shared/errors.ts";
-import type { FairSemaphore } from "../../fairness/fair-semaphore.ts";
-import { reserveOf } from "../../store/disk-space.ts";
-import type { Engine, StoreHealth } from "../../store/engine.ts";
-import type { BatchEvent } from "../../store/group-commit.ts";
-import { StorageError } from "../../store/storage-error.ts";
+import { sql } from "../query/sql.ts";
+import { AppError } from "../shared/errors.ts";
+import type { FairSemaphore } from "../fairness/fair-semaphore.ts";
+import { reserveOf } from "../store/disk-space.ts";
+import type { Engine, StoreHealth } from "../store/engine.ts";
+import type { BatchEvent } from "../store/group-commit.ts";
+import { StorageError } from "../store/storage-error.ts";
 
 /** Free and total bytes of the disks that store calls, per shard. */
 const DISKS = sql`SELECT sum(toFloat64(free_space)) AS free, sum(toFloat64(total_space)) AS total FROM system.disks
