@@ -5,7 +5,7 @@ import { readEntry } from "../../usage/read-entry.ts";
 import { readUnits } from "../../usage/read-units.ts";
 import type { UnitCounts } from "../../usage/units.ts";
 import { usesNothing } from "../../usage/usage.ts";
-import type { TOKENS } from "./attribute-rows.ts";
+import { TOKENS } from "./attribute-rows.ts";
 import type { Attributes } from "./attributes.ts";
 import { documentIn } from "./document-in.ts";
 
@@ -17,6 +17,8 @@ type Json = Readonly<Record<string, unknown>>;
 /** Attributes that hold counts in a JSON document; the first with a count wins. */
 const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document: Json) => Counts }[] = [
   { attribute: "gen_ai.usage.input_token_details", read: langSmithInput },
+  { attribute: "gen_ai.usage.prompt_tokens_details", read: langSmithInput },
+  { attribute: "gen_ai.usage.input_tokens_details", read: langSmithInput },
   { attribute: "gen_ai.usage.output_token_details", read: langSmithOutput },
   { attribute: "langfuse.observation.usage_details", read: langfuseUsage },
   {
@@ -25,7 +27,6 @@ const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document
   },
   { attribute: "mlflow.chat.tokenUsage", read: mlflowUsage },
   { attribute: "langwatch.metrics", read: langWatchMetrics },
-  { attribute: "ai.response.providerMetadata", read: providerMetadata },
 ];
 
 /** Reads token counts from JSON documents in a span's attributes. */
@@ -36,6 +37,54 @@ export function countsInDocuments(attributes: Attributes): Counts {
     if (document !== undefined) found = { ...read(document), ...found };
   }
   return found;
+}
+
+/**
+ * Reads the AI SDK's provider metadata: costs, of Vercel's gateway as text and of xAI in ticks, and what versions 4 and 5
+ * report only there: cached tokens, and Google's thoughts and tools. Of two names of a count the larger holds.
+ */
+export function withMetadata(counts: Counts, attributes: Attributes): Counts {
+  const byProvider = documentIn(attributes.get("ai.response.providerMetadata"));
+  if (byProvider === undefined) return counts;
+  const told: Counts = Object.assign(
+    {},
+    ...Object.values(byProvider).filter(isJsonObject).map(countsInMetadata),
+  );
+  const larger = (Object.keys(TOKENS) as (keyof typeof TOKENS)[]).flatMap((name) =>
+    (told[name] ?? 0) > (counts[name] ?? 0) ? [[name, told[name]] as const] : [],
+  );
+  const all: Counts = { ...told, ...counts, ...Object.fromEntries(larger) };
+  const { prompt_tokens: prompt = 0, completion_tokens: completion = 0, total_tokens: total } = all;
+  return total === undefined ? all : { ...all, total_tokens: Math.max(total, prompt + completion) };
+}
+
+function countsInMetadata({ usage, usageMetadata: native, cost, ...facts }: Json): Counts {
+  const entry = inSnakeCase({
+    ...facts,
+    cost: typeof cost === "string" && cost !== "" ? Number(cost) : undefined,
+    ...(isJsonObject(usage) && usage),
+    ...(isJsonObject(native) && native),
+  });
+  const used = readEntry(entry);
+  return {
+    ...(isJsonObject(native) && {
+      prompt_tokens: used.promptTokens,
+      completion_tokens: used.completionTokens,
+    }),
+    ...(used.cacheReadTokens > 0 && { cache_read_input_tokens: used.cacheReadTokens }),
+    ...(used.cacheCreationTokens > 0 && { cache_creation_input_tokens: used.cacheCreationTokens }),
+    ...used.units,
+  };
+}
+
+/** Converts names of the AI SDK to those of providers, also in details: `promptTokensDetails.cachedTokens`. */
+function inSnakeCase(document: Json, depth = 2): Json {
+  return Object.fromEntries(
+    Object.entries(document).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      isJsonObject(value) && depth > 0 ? inSnakeCase(value, depth - 1) : value,
+    ]),
+  );
 }
 
 /** Reads the token counts of a provider's own usage from the first attribute that has some; else `undefined`. */
@@ -142,33 +191,4 @@ function langWatchMetrics(metrics: Json): Counts {
     cacheWrite: value["cacheCreationInputTokens"],
     reasoning: value["reasoningTokens"],
   });
-}
-
-/**
- * Reads provider metadata from the AI SDK: costs, of Vercel's gateway as text and of xAI in ticks, and cached tokens, which
- * versions 4 and 5 report only there.
- */
-function providerMetadata(byProvider: Json): Counts {
-  const found = Object.values(byProvider)
-    .filter(isJsonObject)
-    .map((metadata): Counts => {
-      const usage = isJsonObject(metadata["usage"]) ? metadata["usage"] : {};
-      const native = isJsonObject(metadata["usageMetadata"]) ? metadata["usageMetadata"] : usage;
-      const found = counts({
-        cacheRead:
-          usage["cache_read_input_tokens"] ??
-          usage["cacheReadInputTokens"] ??
-          metadata["cacheReadInputTokens"] ??
-          metadata["cachedPromptTokens"],
-        cacheWrite:
-          usage["cache_creation_input_tokens"] ??
-          usage["cacheWriteInputTokens"] ??
-          usage["cacheWriteTokens"] ??
-          metadata["cacheCreationInputTokens"],
-      });
-      const { cost: text, costInUsdTicks: ticks } = metadata;
-      const cost = typeof text === "string" && text !== "" ? Number(text) : undefined;
-      return { ...found, ...readUnits({ cost, cost_in_usd_ticks: ticks, ...native }) };
-    });
-  return Object.assign({}, ...found) as Counts;
 }

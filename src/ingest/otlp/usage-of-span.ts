@@ -4,7 +4,13 @@ import { toCount } from "../../usage/to-count.ts";
 import { COST, RESPONSE_MODEL, MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { excludesCache, factsOf, profileOf, usageAttributes, type SpanOfProducer } from "./producers.ts";
-import { countsInDocuments, countsInUsage, countsOfUsage, type Counts } from "./usage-documents.ts";
+import {
+  countsInDocuments,
+  countsInUsage,
+  countsOfUsage,
+  withMetadata,
+  type Counts,
+} from "./usage-documents.ts";
 
 /** Model name if no attribute has one. */
 const UNKNOWN_MODEL = "usage";
@@ -24,7 +30,8 @@ interface SpanUsage {
 export function usageOfSpan(span: SpanOfProducer): SpanUsage | undefined {
   const attributes = usageAttributes(span);
   const facts = factsOf(span);
-  const reported: Counts = { ...countsInDocuments(attributes), ...countsInRows(attributes) };
+  const read: Counts = { ...countsInDocuments(attributes), ...countsInRows(attributes) };
+  const reported = withMetadata(read, attributes);
   const response = facts.response?.read(attributes);
   const raw =
     response === undefined ? countsInUsage(attributes, facts.raw ?? []) : countsOfUsage(response.usage);
