@@ -77,6 +77,19 @@ export function readEntry(entry: Json): PricedUsage {
   };
 }
 
+/** Adds the count that only the total has: the rest of it or, where nothing is written, all of it is input. */
+export function withRest(entry: Json, isInput: boolean): Json {
+  const {
+    promptTokens: prompt,
+    completionTokens: completion,
+    totalTokens,
+    cacheOutsidePrompt,
+  } = readEntry(entry);
+  const rest = totalTokens - prompt - completion;
+  if (rest <= 0 || cacheOutsidePrompt || prompt > 0 === (completion > 0 || isInput)) return entry;
+  return prompt > 0 ? { ...entry, completion_tokens: rest } : { ...entry, prompt_tokens: rest };
+}
+
 function promptOf(entry: Json): number {
   const stated = larger(entry["prompt_tokens"], entry["input_tokens"]);
   const isNamed = entry["prompt_tokens"] != null || entry["input_tokens"] != null;

@@ -190,6 +190,9 @@ export const NO_REQUESTS: readonly { readonly attribute: string; readonly values
   { attribute: "openinference.span.kind", values: new Set(["CHAIN", "AGENT"]) },
 ];
 
+/** Attributes that name embeddings and reranking, whose models write nothing. */
+export const KIND = ["gen_ai.operation.name", "openinference.span.kind", "llm.request.type"] as const;
+
 export interface PayloadRow {
   readonly attribute: string;
   /** Member of `inputs` that receives the value. If it is set already, the attribute stays an attribute. */

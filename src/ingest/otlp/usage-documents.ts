@@ -4,7 +4,7 @@ import { isJsonObject } from "../../shared/json.ts";
 import { readEntry } from "../../usage/read-entry.ts";
 import { readUnits } from "../../usage/read-units.ts";
 import type { UnitCounts } from "../../usage/units.ts";
-import { usesNothing } from "../../usage/usage.ts";
+import { usesNothing, type PricedUsage } from "../../usage/usage.ts";
 import { TOKENS } from "./attribute-rows.ts";
 import type { Attributes } from "./attributes.ts";
 import { documentIn } from "./document-in.ts";
@@ -16,9 +16,9 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Attributes that hold counts in a JSON document; the first with a count wins. */
 const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document: Json) => Counts }[] = [
-  { attribute: "gen_ai.usage.input_token_details", read: langSmithInput },
-  { attribute: "gen_ai.usage.prompt_tokens_details", read: langSmithInput },
-  { attribute: "gen_ai.usage.input_tokens_details", read: langSmithInput },
+  { attribute: "gen_ai.usage.input_token_details", read: inputDetails },
+  { attribute: "gen_ai.usage.prompt_tokens_details", read: inputDetails },
+  { attribute: "gen_ai.usage.input_tokens_details", read: inputDetails },
   { attribute: "gen_ai.usage.output_token_details", read: langSmithOutput },
   { attribute: "langfuse.observation.usage_details", read: langfuseUsage },
   {
@@ -29,27 +29,24 @@ const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document
   { attribute: "langwatch.metrics", read: langWatchMetrics },
 ];
 
-/** Reads token counts from JSON documents in a span's attributes. */
-export function countsInDocuments(attributes: Attributes): Counts {
-  let found: Counts = {};
+/** Adds token counts from JSON documents in a span's attributes. */
+export function withDocuments(counts: Counts, attributes: Attributes): Counts {
+  let found = counts;
   for (const { attribute, read } of DOCUMENTS) {
     const document = documentIn(attributes.get(attribute));
     if (document !== undefined) found = { ...read(document), ...found };
   }
-  return found;
+  const metadata = documentIn(attributes.get("ai.response.providerMetadata"));
+  return metadata === undefined ? found : withMetadata(found, metadata);
 }
 
 /**
  * Reads the AI SDK's provider metadata: costs, of Vercel's gateway as text and of xAI in ticks, and what versions 4 and 5
  * report only there: cached tokens, and Google's thoughts and tools. Of two names of a count the larger holds.
  */
-export function withMetadata(counts: Counts, attributes: Attributes): Counts {
-  const byProvider = documentIn(attributes.get("ai.response.providerMetadata"));
-  if (byProvider === undefined) return counts;
-  const told: Counts = Object.assign(
-    {},
-    ...Object.values(byProvider).filter(isJsonObject).map(countsInMetadata),
-  );
+function withMetadata(counts: Counts, byProvider: Json): Counts {
+  const each = Object.values(byProvider).filter(isJsonObject).map(countsInMetadata);
+  const told = Object.assign({}, ...each) as Counts;
   const larger = (Object.keys(TOKENS) as (keyof typeof TOKENS)[]).flatMap((name) =>
     (told[name] ?? 0) > (counts[name] ?? 0) ? [[name, told[name]] as const] : [],
   );
@@ -71,9 +68,7 @@ function countsInMetadata({ usage, usageMetadata: native, cost, ...facts }: Json
       prompt_tokens: used.promptTokens,
       completion_tokens: used.completionTokens,
     }),
-    ...(used.cacheReadTokens > 0 && { cache_read_input_tokens: used.cacheReadTokens }),
-    ...(used.cacheCreationTokens > 0 && { cache_creation_input_tokens: used.cacheCreationTokens }),
-    ...used.units,
+    ...partsOf(used),
   };
 }
 
@@ -106,9 +101,7 @@ export function countsOfUsage(document: Json): Counts | undefined {
     prompt_tokens: used.promptTokens + cached,
     completion_tokens: used.completionTokens,
     total_tokens: used.promptTokens + cached + used.completionTokens,
-    ...(used.cacheReadTokens > 0 && { cache_read_input_tokens: used.cacheReadTokens }),
-    ...(used.cacheCreationTokens > 0 && { cache_creation_input_tokens: used.cacheCreationTokens }),
-    ...used.units,
+    ...partsOf(used),
   };
 }
 
@@ -132,14 +125,17 @@ function counts({ prompt, completion, total, cacheRead, cacheWrite, reasoning }:
   };
 }
 
-/** Reads input details, which have the form of LangChain's usage. */
-function langSmithInput(details: Json): Counts {
-  const { cacheReadTokens, cacheCreationTokens, units } = readEntry({ input_token_details: details });
-  const found = counts({
-    cacheRead: cacheReadTokens || details["cache_read"],
-    cacheWrite: cacheCreationTokens || details["cache_creation"],
-  });
-  return { ...found, ...units };
+/** Reads details of the input, in the form of LangChain or of a provider. */
+function inputDetails(details: Json): Counts {
+  return partsOf(readEntry({ input_token_details: details }));
+}
+
+function partsOf({ cacheReadTokens, cacheCreationTokens, units }: PricedUsage): Counts {
+  return {
+    ...(cacheReadTokens > 0 && { cache_read_input_tokens: cacheReadTokens }),
+    ...(cacheCreationTokens > 0 && { cache_creation_input_tokens: cacheCreationTokens }),
+    ...units,
+  };
 }
 
 function langSmithOutput(details: Json): Counts {

@@ -237,6 +237,17 @@ describe("readUsage with an output", () => {
     }
   });
 
+  it("reads the input of embeddings and reranking, of which only the total is told", () => {
+    const usage = { total_tokens: 26 };
+    for (const output of [
+      { object: "list", data: [{ object: "embedding", embedding: [1] }], usage },
+      { results: [{ index: 0, relevance_score: 0.5 }], usage },
+    ])
+      expect(readUsage(summary(usage), output)[0]).toMatchObject({ promptTokens: 26, totalTokens: 26 });
+    for (const output of [null, { data: [], usage: { total_tokens: 25 } }, { choices: [], usage }])
+      expect(readUsage(summary(usage), output)[0]).toMatchObject({ promptTokens: 0, totalTokens: 26 });
+  });
+
   it("ignores a response with other counts, or if the summary has several LLMs", () => {
     const response = { usage: { prompt_tokens: 7, completion_tokens: 1 }, service_tier: "flex" };
     expect(

@@ -140,6 +140,40 @@ describe("counts in a document", () => {
   });
 });
 
+describe("a count that only the total has", () => {
+  const [prompt, completion, total] = [
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.total_tokens",
+  ];
+  const both = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
+
+  it.each([
+    [
+      { "gen_ai.operation.name": "embeddings", [total]: 13 },
+      { prompt_tokens: 13, total_tokens: 13 },
+    ],
+    [
+      { "openinference.span.kind": "RERANKER", "llm.token_count.total": 13 },
+      { prompt_tokens: 13, total_tokens: 13 },
+    ],
+    [
+      { "llm.request.type": "embedding", [prompt]: 9, [total]: 13 },
+      { prompt_tokens: 9, total_tokens: 13 },
+    ],
+    [{ [prompt]: 9, [total]: 13 }, both],
+    [{ [completion]: 4, [total]: 13 }, both],
+    [
+      { [prompt]: 9, [completion]: 2, [total]: 13 },
+      { ...both, completion_tokens: 2 },
+    ],
+    [{ [total]: 13 }, { total_tokens: 13 }],
+  ])("is counted for %o", (attributes, expected) => {
+    expect(countsOf(attributes)).toEqual({ requests: 1, ...expected });
+    expect(reported(attributes)?.reading.basis).toBe("words");
+  });
+});
+
 describe("the AI SDK's provider metadata", () => {
   const google = (usageMetadata: object) => ({ usageMetadata, safetyRatings: null });
   const thought = {
