@@ -1,6 +1,6 @@
 import { isJsonObject } from "../shared/json.ts";
 import { readService } from "./read-service.ts";
-import { detailsOf, readUnits } from "./read-units.ts";
+import { detailsOf, INPUT_DETAILS, readUnits } from "./read-units.ts";
 import { toCount } from "./to-count.ts";
 import type { PricedUsage } from "./usage.ts";
 
@@ -24,24 +24,35 @@ const WORDS = {
     "cached_content_token_count",
     "cacheReadInputTokens",
     "cachedInputTokens",
+    "cached_input_tokens",
+    "cached_prompt_tokens",
     "cached_tokens",
+    "num_cached_tokens",
     "cache_read_tokens",
   ],
-  cacheWrite: ["cacheWriteInputTokens", "cacheCreationInputTokens", "cache_write_tokens"],
+  cacheWrite: [
+    "cacheWriteInputTokens",
+    "cacheCreationInputTokens",
+    "cache_write_input_tokens",
+    "cache_write_tokens",
+  ],
 } as const;
 
-/** Gemini counts the tokens of its own tools besides the prompt, and thoughts besides the output. */
+/** Gemini counts the tokens of its own tools besides the prompt, and thoughts besides the output, unless its total says otherwise. */
 const BESIDE_PROMPT = ["toolUsePromptTokenCount", "tool_use_prompt_token_count"];
 const BESIDE_COMPLETION = ["thoughtsTokenCount", "thoughts_token_count", "thoughts_tokens"];
-const PROMPT_DETAILS = ["prompt_tokens_details", "input_tokens_details", "input_token_details"];
-/** LangChain's parts of the cached prompt, which add up. */
-const CACHE_READ = ["cache_read", "cache_read_over_200k", "priority_cache_read", "flex_cache_read"];
-const CACHE_WRITE = ["ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"];
+/** Cache writes of a provider's details: OpenAI's, DashScope's and LiteLLM's. */
+const WRITTEN = ["cache_write_tokens", "cache_creation_input_tokens", "cache_creation_tokens"];
+/** LangChain's parts of the cached prompt, which add up; the tier that served them comes first: `flex_cache_read`. */
+const CACHE_READ = /^(?:[a-z]+_)?cache_read(?:_over_200k)?$/;
+const CACHE_WRITE = /^(?:[a-z]+_)?cache_creation(?:_over_200k)?$/;
+const WRITTEN_BY_AGE = /^ephemeral_(?:5m|1h)_input_tokens$/;
 
 /** A usage entry in any provider's format, without the LLM it belongs to. */
 export function readEntry(entry: Json): PricedUsage {
   const promptTokens = promptOf(entry);
   const completionTokens = completionOf(entry, promptTokens);
+  const details = INPUT_DETAILS.map((name) => entry[name]).filter(isJsonObject);
   return {
     requests: toCount(entry["requests"]),
     promptTokens,
@@ -49,21 +60,34 @@ export function readEntry(entry: Json): PricedUsage {
     totalTokens: toCount(first(entry, WORDS.total)) || promptTokens + completionTokens,
     cacheReadTokens: toCount(
       entry["cache_read_input_tokens"] ??
-        promptDetail(entry, "cached_tokens") ??
-        sumOfDetails(entry, CACHE_READ) ??
+        firstIn(details, ["cached_tokens"]) ??
+        sumOf(details, CACHE_READ) ??
         first(entry, WORDS.cacheRead),
     ),
     cacheCreationTokens: toCount(
       entry["cache_creation_input_tokens"] ??
-        promptDetail(entry, "cache_write_tokens") ??
-        langChainWrites(entry) ??
+        firstIn(details, WRITTEN) ??
+        writesIn(details) ??
         first(entry, WORDS.cacheWrite) ??
-        cacheCreationParts(entry),
+        cacheCreationParts(entry["cache_creation"]),
     ),
     cacheOutsidePrompt: leavesCacheOut(entry),
     units: readUnits(entry),
     service: readService(entry),
   };
+}
+
+/** Adds the count that only the total has: the rest of it or, where nothing is written, all of it is input. */
+export function withRest(entry: Json, isInput: boolean): Json {
+  const {
+    promptTokens: prompt,
+    completionTokens: completion,
+    totalTokens,
+    cacheOutsidePrompt,
+  } = readEntry(entry);
+  const rest = totalTokens - prompt - completion;
+  if (rest <= 0 || cacheOutsidePrompt || prompt > 0 === (completion > 0 || isInput)) return entry;
+  return prompt > 0 ? { ...entry, completion_tokens: rest } : { ...entry, prompt_tokens: rest };
 }
 
 function promptOf(entry: Json): number {
@@ -80,7 +104,9 @@ function completionOf(entry: Json, prompt: number): number {
   const stated = isNamed
     ? larger(entry["completion_tokens"], entry["output_tokens"])
     : toCount(first(entry, WORDS.completion)) || billed(entry, "output_tokens");
-  return stated + toCount(first(entry, BESIDE_COMPLETION)) + besideCompletion(entry, prompt, stated);
+  const total = toCount(first(entry, WORDS.total));
+  const thoughts = total > 0 && total === prompt + stated ? 0 : toCount(first(entry, BESIDE_COMPLETION));
+  return stated + thoughts + besideCompletion(entry, prompt, stated);
 }
 
 /**
@@ -102,8 +128,7 @@ function billed(entry: Json, name: "input_tokens" | "output_tokens"): number {
 }
 
 /** The parts of Anthropic's cache writes, if their sum is missing. */
-function cacheCreationParts(entry: Json): unknown {
-  const parts = entry["cache_creation"];
+function cacheCreationParts(parts: unknown): number | undefined {
   if (!isJsonObject(parts)) return undefined;
   return toCount(parts["ephemeral_5m_input_tokens"]) + toCount(parts["ephemeral_1h_input_tokens"]);
 }
@@ -115,8 +140,10 @@ function cacheCreationParts(entry: Json): unknown {
 function leavesCacheOut(entry: Json): boolean {
   if (entry["prompt_tokens"] != null) return false;
   const flat =
-    entry["cache_read_input_tokens"] ?? entry["cache_creation_input_tokens"] ?? cacheCreationParts(entry);
-  if (entry["input_tokens"] != null) return flat != null && detailsOf(entry, PROMPT_DETAILS) === undefined;
+    entry["cache_read_input_tokens"] ??
+    entry["cache_creation_input_tokens"] ??
+    cacheCreationParts(entry["cache_creation"]);
+  if (entry["input_tokens"] != null) return flat != null && detailsOf(entry, INPUT_DETAILS) === undefined;
   return (
     entry["inputTokens"] != null &&
     (entry["cacheReadInputTokens"] != null || entry["cacheWriteInputTokens"] != null)
@@ -133,23 +160,23 @@ function first(entry: Json, names: readonly string[]): unknown {
   return undefined;
 }
 
-/** LangChain says 0 writes beside those of 5 minutes and of one hour; others say their sum. */
-function langChainWrites(entry: Json): unknown {
-  const parts = sumOfDetails(entry, CACHE_WRITE);
-  const whole = promptDetail(entry, "cache_creation");
-  return parts === undefined ? whole : larger(whole, parts);
+function firstIn(details: readonly Json[], names: readonly string[]): unknown {
+  return details.map((one) => first(one, names)).find((value) => value !== undefined);
 }
 
-function sumOfDetails(entry: Json, names: readonly string[]): number | undefined {
-  const parts = names.map((name) => promptDetail(entry, name)).filter((part) => part !== undefined);
-  return parts.length === 0 ? undefined : parts.reduce<number>((sum, part) => sum + toCount(part), 0);
+/** Writes by age, or their sum; LangChain says that the sum is 0 beside them, DashScope has them in an object. */
+function writesIn(details: readonly Json[]): number | undefined {
+  const byAge = sumOf(details, WRITTEN_BY_AGE);
+  const whole = sumOf(details, CACHE_WRITE);
+  return byAge === undefined ? whole : larger(whole, byAge);
 }
 
-/** OpenAI's details of the prompt, in the format of chat completions or of responses, and LangChain's. */
-function promptDetail(entry: Json, name: string): unknown {
-  for (const member of PROMPT_DETAILS) {
-    const details = entry[member];
-    if (isJsonObject(details) && details[name] != null) return details[name];
+/** The sum of the named parts in the first details that have any. */
+function sumOf(details: readonly Json[], names: RegExp): number | undefined {
+  for (const one of details) {
+    const parts = Object.entries(one).filter(([name, part]) => part != null && names.test(name));
+    const counts = parts.map(([, part]) => cacheCreationParts(part) ?? toCount(part));
+    if (counts.length > 0) return counts.reduce((sum, count) => sum + count);
   }
   return undefined;
 }

@@ -7,6 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 const MAX_NAME_LENGTH = 64;
 /** Google spells names of enumerations out. */
 const PROTO_PREFIX = /^(?:service_tier|traffic_type)_/;
+const TIER_OF_TOKENS = /^(priority|flex|[a-z]+(?=_cache_(?:read|creation)))(?:_|$)/;
 /** Tiers that cost the list price at every provider, so they are not stored. */
 const USUAL = new Set(["default", "auto", "standard", "on_demand", "not_available", "unspecified"]);
 
@@ -41,9 +42,11 @@ export function readService(entry: Json): Service | undefined {
   ]);
 }
 
-/** LangChain names tokens by the tier that served them. */
+/** LangChain names tokens by the tier that served them: `flex`, `flex_cache_read`. */
 function tierInDetails(details: unknown): unknown {
-  return isJsonObject(details) ? ["priority", "flex"].find((tier) => details[tier] != null) : undefined;
+  if (!isJsonObject(details)) return undefined;
+  const names = Object.keys(details).filter((name) => details[name] != null);
+  return names.map((name) => TIER_OF_TOKENS.exec(name)?.[1]).find((tier) => tier !== undefined);
 }
 
 /** A high one is the list price, so it is not stored. */

@@ -6,8 +6,9 @@ import { addUnits, unitNames, unitsOf, type PricedUnits, type Unit, type UnitCou
 type Json = Readonly<Record<string, unknown>>;
 
 /** Fields in which providers report counts by kind: an object of counts, or Gemini's list of modalities. */
-const INPUT_DETAILS = [
+export const INPUT_DETAILS = [
   "prompt_tokens_details",
+  "prompt_token_details",
   "input_tokens_details",
   "input_token_details",
   "promptTokensDetails",
@@ -65,6 +66,7 @@ export function readUnits(entry: Json): UnitCounts | undefined {
   const stated: Partial<Record<Unit, unknown>> = {
     cache_write_1h_tokens:
       within(entry, "cache_creation", "ephemeral_1h_input_tokens") ??
+      within({ input }, "input", "cache_creation", "ephemeral_1h_input_tokens") ??
       within({ input }, "input", "ephemeral_1h_input_tokens") ??
       bedrockHour(entry),
     cache_audio_read_tokens: ofKind(cached, "audio"),
@@ -99,7 +101,7 @@ function begun(seconds: unknown): unknown {
 
 /** Bedrock's Converse reports how long each part of the cache is kept. */
 function bedrockHour(entry: Json): number {
-  const details = entry["cacheDetails"];
+  const details = entry["cacheDetails"] ?? entry["cache_details"];
   if (!Array.isArray(details)) return 0;
   return details
     .filter(isJsonObject)

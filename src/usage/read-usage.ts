@@ -1,5 +1,5 @@
 import { isJsonObject } from "../shared/json.ts";
-import { readEntry } from "./read-entry.ts";
+import { readEntry, withRest } from "./read-entry.ts";
 import { readService, serviceOf } from "./read-service.ts";
 import { searchesIn } from "./read-units.ts";
 import { unitsAndStated, unitsOf, type UnitCounts } from "./units.ts";
@@ -27,7 +27,8 @@ export function readResponse(output: unknown): PricedUsage | undefined {
   const said = [output["usage"], output["usageMetadata"], output["usage_metadata"]].find(isJsonObject);
   if (said === undefined)
     return isJsonObject(output["response"]) ? readResponse(output["response"]) : undefined;
-  const usage = readEntry(said);
+  const isInput = Array.isArray(output["data"] ?? output["results"] ?? output["embeddings"]);
+  const usage = readEntry(isInput ? withRest(said, isInput) : said);
   return {
     ...usage,
     units: together(usage.units, searchesIn(output)),
@@ -47,12 +48,15 @@ function completed(usage: Usage, response: PricedUsage): Usage {
   const cached = response.cacheReadTokens + response.cacheCreationTokens;
   const gross =
     response.cacheOutsidePrompt && cached > 0 && usage.promptTokens === response.promptTokens + cached;
-  const isSame =
+  const isTotal =
+    usage.promptTokens + usage.completionTokens === 0 && usage.totalTokens === response.totalTokens;
+  const isCounted =
     (gross || usage.promptTokens === response.promptTokens) &&
     usage.completionTokens === response.completionTokens;
-  if (!isSame) return usage;
+  if (!isCounted && !isTotal) return usage;
   return {
     ...usage,
+    ...(isTotal && { promptTokens: response.promptTokens, completionTokens: response.completionTokens }),
     cacheReadTokens: usage.cacheReadTokens || response.cacheReadTokens,
     cacheCreationTokens: usage.cacheCreationTokens || response.cacheCreationTokens,
     cacheOutsidePrompt: gross ? false : usage.cacheOutsidePrompt || response.cacheOutsidePrompt,

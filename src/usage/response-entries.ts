@@ -14,8 +14,8 @@ export interface ResponseEntries {
 export function entriesOfResponse(response: Json): ResponseEntries {
   const { usage, tool_usage: tools } = response;
   const images = isJsonObject(tools) ? tools["image_gen"] : undefined;
-  const searches = searchesIn(response) ?? {};
-  const own = isJsonObject(usage) ? { ...usage, ...searches } : undefined;
+  const searches = searchesIn(response);
+  const own = isJsonObject(usage) ? { ...usage, ...searches } : searches;
   if (!isJsonObject(images) || !isUsed(images)) return { own, others: {} };
   return { own, others: { [imageModelOf(response)]: imageEntry(images) } };
 }

@@ -188,6 +188,27 @@ describe("a response in the background is one call", () => {
     expect(await sums(project)).toEqual({ requests: 1, total: 120, unfinished: [] });
   });
 
+  it.each(["completed", "incomplete", "failed", "cancelled"])(
+    "is estimated if it is %s with output and without usage",
+    async (status) => {
+      const project = newProject();
+      const client = openAi(project);
+      const { id } = await client.responses.create(input);
+      const text = { type: "output_text", text: "Four bytes each.", annotations: [] };
+      const search = { type: "web_search_call", action: { type: "search" } };
+      end(id, { status, output: [search, { type: "message", content: [text] }] });
+      for (let poll = 0; poll < 2; poll++) await client.responses.retrieve(id);
+      const call = await callWhen(project, isOver);
+      expect(call.attributes.sumtree).toMatchObject({ usage: "estimated" });
+      // five bytes asked and sixteen written
+      expect(await sums(project)).toEqual({ requests: 1, total: 2 + 4, unfinished: [] });
+      const receipt = await test.post("/call/receipt", { project_id: project, call_id: call.id });
+      expect(receipt.json()).toMatchObject({
+        lines: expect.arrayContaining([expect.objectContaining({ unit: "web_searches", quantity: 1 })]),
+      });
+    },
+  );
+
   it("has no usage if cancelled", async () => {
     const project = newProject();
     const client = openAi(project);
@@ -252,6 +273,8 @@ describe("a response retrieved by its id", () => {
     const project = newProject();
     const { id } = create({ model: "gpt-5", background: true }) as { id: string };
     const client = openAi(project);
+    await client.responses.retrieve(id);
+    end(id, { status: "completed", output: [{ type: "message", content: "Hello" }] });
     await client.responses.retrieve(id);
     complete(id);
     for (let poll = 0; poll < 3; poll++) await client.responses.retrieve(id);

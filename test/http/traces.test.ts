@@ -345,6 +345,52 @@ describe("/traces", () => {
     expect(listed.json().total.traces).toBe(1);
   });
 
+  it("counts absent and null values of a field together, and finds both by null", async () => {
+    const project_id = "acme/nulls";
+    const mood: readonly unknown[] = [undefined, null, "null", null, undefined, null, "happy"];
+    const drafts = mood.map((value, at) => ({
+      id: `n${at}`,
+      trace: `t-n${at}`,
+      at,
+      more: { attributes: { mood: value, team: { id: value } }, output: value },
+    }));
+    await ingest(project_id, drafts);
+    expect(await materializeAll(test.engine)).toBeGreaterThan(0);
+    await ingest(project_id, drafts.map(nextDay));
+    const counts = new Map(
+      mood.map((one) => [one ?? null, 2 * mood.filter((other) => (other ?? null) === (one ?? null)).length]),
+    );
+    for (const field of ["attributes.mood", "attributes.team.id", "output"]) {
+      const asked = { project_id, ...DAYS, fields: [{ $getField: field }] };
+      for (const more of [{}, { query: equals(field, null) }]) {
+        const { facets } = (await test.post("/traces/facets", { ...asked, ...more })).json();
+        const values = facets[0].values.map(({ value, traces }: { value: unknown; traces: number }) => [
+          value,
+          traces,
+        ]);
+        expect([field, new Map(values), values.length]).toEqual([field, counts, counts.size]);
+      }
+      for (const [value, traces] of counts)
+        expect([
+          field,
+          value,
+          (await query({ project_id, query: equals(field, value) })).total.traces,
+        ]).toEqual([field, value, traces]);
+      const stats = await test.post("/usage/stats", {
+        project_id,
+        ...DAYS,
+        group_by: [{ $getField: field }],
+      });
+      const groups = stats
+        .json()
+        .groups.map(({ key, total }: { key: Record<string, unknown>; total: { calls: number } }) => [
+          key[field],
+          total.calls,
+        ]);
+      expect(new Map(groups)).toEqual(counts);
+    }
+  });
+
   it.each([
     [
       "/traces/query",

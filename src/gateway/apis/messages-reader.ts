@@ -1,4 +1,5 @@
 import { isJsonObject, isTooDeep } from "../../shared/json.ts";
+import { readEntry } from "../../usage/read-entry.ts";
 import { entriesOfMessage } from "../../usage/response-entries.ts";
 import { toCount } from "../../usage/to-count.ts";
 import { parseOrUndefined } from "../parse-or-undefined.ts";
@@ -113,6 +114,8 @@ export class MessagesReader implements ResponseReader {
     if (this.#usage === undefined) return { basis: "none" };
     const usage = onlyCredible(this.#usage);
     const { own = {}, others } = entriesOfMessage(usage, this.#model);
+    const isSilent = readEntry(own).totalTokens === 0 && Object.keys(others).length === 0;
+    if (this.#isCounted && isSilent && this.#textBytes > 0) return { basis: "none", usage: own, others };
     if (this.#isCounted) return { basis: "exact", usage: withTotal(freed(own, this.#isRefusal)), others };
     // a `message_start` count is a placeholder; a later count covers the text before it
     const counted = this.#textAtCount === undefined ? 0 : toCount(own["output_tokens"]);

@@ -1,3 +1,4 @@
+import { withRest } from "../../usage/read-entry.ts";
 import { imageEntry, speechEntry } from "../../usage/response-entries.ts";
 import { errorFrame } from "../error-envelope.ts";
 import { ChatReader } from "../recording/chat-reader.ts";
@@ -73,14 +74,15 @@ function plain(rules: ModelApi["rules"], options: PlainResponses): Kind {
 
 const NONE: ReadonlySet<string> = new Set();
 const same: PlainResponses["entryOf"] = (usage) => usage;
+const input: PlainResponses["entryOf"] = (usage) => withRest(usage, true);
 
 const embeddings = plain(VECTORS, {
   lastEvents: NONE,
   omitted: new Set(["data", "embeddings"]),
-  entryOf: same,
+  entryOf: input,
   isEstimated: true,
 });
-const rerank = plain(EVENT, { lastEvents: NONE, omitted: NONE, entryOf: same, isEstimated: false });
+const rerank = plain(EVENT, { lastEvents: NONE, omitted: NONE, entryOf: input, isEstimated: false });
 const transcripts = plain(EVENT, {
   lastEvents: new Set(["transcript.text.done"]),
   omitted: new Set(["words", "segments", "logprobs"]),

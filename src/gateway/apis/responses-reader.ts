@@ -1,5 +1,9 @@
 import { isJsonObject, isTooDeep } from "../../shared/json.ts";
-import { entriesOfResponse } from "../../usage/response-entries.ts";
+import { readEntry } from "../../usage/read-entry.ts";
+import { searchesIn } from "../../usage/read-units.ts";
+import { entriesOfResponse, type ResponseEntries } from "../../usage/response-entries.ts";
+import { addUnits, type UnitCounts } from "../../usage/units.ts";
+import { isNothing } from "../../usage/usage.ts";
 import { bytesOf, capture, ByteBudget, toJson, type CapturedValue } from "../recording/byte-budget.ts";
 import { ReportedUsage } from "../recording/reported-usage.ts";
 import { writtenBytes } from "../recording/streamed-text.ts";
@@ -22,7 +26,9 @@ const LAST_EVENTS = new Set(
 );
 /** Start of the year 10000, in Unix seconds. */
 const MAX_SECONDS = 253_402_300_800;
-const ENDED = new Set(["completed", "incomplete", "failed", "cancelled"]);
+/** Final statuses of responses that have used tokens, whatever they wrote. */
+const COUNTED = new Set(["completed", "incomplete"]);
+const ENDED = new Set([...COUNTED, "failed", "cancelled"]);
 
 /** True for the last event of a Responses API stream. */
 export function isLastOfResponse(chunk: Json | undefined): boolean {
@@ -42,8 +48,11 @@ export class ResponsesReader implements ResponseReader {
   #isOver = false;
   #hasEnded = false;
   #textBytes = 0;
+  #itemBytes = 0;
   #failure: string | undefined;
-  #entries: { own: Json | undefined; others: Readonly<Record<string, Json>> } | undefined;
+  #entries: ResponseEntries | undefined;
+  /** Searches of completed output items, for a stream without its last event. */
+  #searches: UnitCounts | undefined;
 
   constructor({ capturesText }: ReaderOptions) {
     this.#capturesText = capturesText;
@@ -109,29 +118,31 @@ export class ResponsesReader implements ResponseReader {
   read({ chunk, kind, isBody, droppedTextBytes, isPartial, isUnsent }: StreamEvent): void {
     if (kind === "error" || kind === "flat_error") this.#isOver = true;
     if (chunk === undefined) return;
-    if (isBody) return this.#readResponse(chunk, true);
-    this.#hasEvents = true;
     const { type, response, delta, item } = chunk;
-    if (isJsonObject(response)) this.#readResponse(response, isLastOfResponse(chunk));
+    const whole = isBody ? chunk : response;
+    this.#hasEvents ||= !isBody;
+    if (isJsonObject(whole)) this.#readResponse(whole, isBody || isLastOfResponse(chunk));
     if (isUnsent) return;
-    this.#textBytes += droppedTextBytes;
     if (isPartial) this.#budget.markTruncated();
+    // whole output repeats the deltas, of which some servers send none
+    const repeated = isJsonObject(whole) ? writtenBytes({ content: whole["output"] }) : this.#textBytes;
+    this.#textBytes = Math.max(this.#textBytes, repeated + droppedTextBytes);
     if (typeof delta === "string") this.#readDelta(String(type), delta);
     else if (type === "response.output_item.done" && isJsonObject(item)) this.#keepItem(item);
   }
 
   usage({ promptBytes }: RelayOutcome): ResponseUsage {
     const { own, others } = this.#entries ?? { own: undefined, others: {} };
-    if (own === undefined) {
-      // queued or failed responses without reported usage used nothing
-      const isUnused = this.#entries !== undefined && (this.#latest["status"] ?? "completed") !== "completed";
-      if (isUnused) return { basis: "nothing" };
-      return { basis: "none" };
-    }
+    const usage = { ...this.#searches, ...own };
+    const textBytes = this.#textBytes;
     const reported = new ReportedUsage();
-    reported.add(own, { choice: undefined, isFinal: true, textBytes: 0 });
-    const counted = reported.count({ isComplete: true, textBytes: 0, promptBytes });
-    return counted.basis === "none" ? counted : { ...counted, others };
+    reported.add(usage, { choice: undefined, isFinal: true, textBytes });
+    const counted = reported.count({ isComplete: true, textBytes, promptBytes });
+    if (counted.basis !== "none") return { ...counted, others };
+    if (!isNothing(readEntry(usage)) || Object.keys(others).length > 0) return { ...counted, usage, others };
+    // queued, failed or cancelled responses without usage and output used nothing
+    const isUnused = this.#entries !== undefined && !COUNTED.has(this.status ?? "completed");
+    return isUnused && textBytes === 0 ? { basis: "nothing" } : counted;
   }
 
   output(): Json | null {
@@ -162,8 +173,6 @@ export class ResponsesReader implements ResponseReader {
       this.#hasEnded = true;
     }
     if (isLast || isJsonObject(response["usage"])) this.#entries = entriesOfResponse(response);
-    if (hasEnded && !this.#hasEvents && this.#textBytes === 0)
-      this.#textBytes = writtenBytes({ content: response["output"] });
     const { error, status } = response;
     if (isJsonObject(error)) this.#failure = textOf(error["message"]) ?? "The response failed.";
     else if (status === "failed") this.#failure ??= "The response failed.";
@@ -190,6 +199,9 @@ export class ResponsesReader implements ResponseReader {
   #keepItem(item: Json): void {
     this.#budget.refund(Buffer.byteLength(this.#partialText));
     this.#partialText = "";
+    this.#itemBytes += writtenBytes({ content: item });
+    this.#textBytes = Math.max(this.#textBytes, this.#itemBytes);
+    this.#searches = addUnits(this.#searches, searchesIn({ output: [item] }));
     const kept = this.#capturesText && !isTooDeep(item) ? capture(item, this.#budget) : undefined;
     if (kept !== undefined) this.#items.push(kept);
   }

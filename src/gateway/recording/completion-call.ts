@@ -39,6 +39,7 @@ export function completionEvent(completion: RecordedCompletion): CallEvent {
 export function endOfResponse(completion: RecordedCompletion): CallEvent {
   const { callId: id, endedAtMs, output, summary, exception, attributes } = completion;
   const endedAt = (endedAtMs ?? completion.startedAtMs) * 1000;
-  const event = endEvent({ id, endedAt, output, summary, exception, usageSource: "gateway" });
+  const usageSource = attributes.sumtree.usage === "estimated" ? "estimate" : "gateway";
+  const event = endEvent({ id, endedAt, output, summary, exception, usageSource });
   return { ...event, columns: { ...event.columns, ...columnsOf(startMembers, { attributes }) } };
 }

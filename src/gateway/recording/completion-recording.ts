@@ -9,14 +9,13 @@ import type { ResponseReader, ModelApi, ObservedResponse } from "../apis/model-a
 import type { KnownResponses, RecordedResponse } from "../responses/known-responses.ts";
 import type { Caller } from "./caller.ts";
 import type { ModelRequest } from "./model-request.ts";
-import { estimateTokens } from "./estimate.ts";
 import type { CompletionAttributes, EndedCompletion } from "./recorded-completion.ts";
 import type { Recorder } from "./recorder.ts";
 import { upstreamRequestIdOf } from "../relay/headers.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
 import { readBody, type StreamEvent } from "../stream/stream-event.ts";
 import type { TraceContext } from "./trace-context.ts";
-import { usageEntries, type Counted } from "./usage-entries.ts";
+import { estimatedUsage, usageEntries, type Counted } from "./usage-entries.ts";
 
 export interface RecordingOptions {
   readonly modelApi: ModelApi;
@@ -139,7 +138,9 @@ export class CompletionRecording implements RelayObserver {
     const { project, upstream, trace, apiKey, responses } = this.#options;
     if (this.#made === undefined) {
       const facts = { callId: this.callId, ...trace, project, apiKey, startedAtMs: this.#startedAtMs };
-      this.#made = { ...facts, marks: this.#attributes("pending", "none", undefined), isOver: !isPending };
+      const marks = this.#attributes("pending", "none", undefined);
+      const promptBytes = isPending ? this.#request.facts.promptBytes : undefined;
+      this.#made = { ...facts, marks, promptBytes, isOver: !isPending };
       responses.put(id, { upstream, recorded: this.#made });
     }
     if (!isPending || this.#isPending) return;
@@ -235,13 +236,8 @@ export class CompletionRecording implements RelayObserver {
     const isRead = this.#reader.hasResponse || this.#isRejected;
     const receivedBytes = isRead ? this.#reader.textBytes : (this.#tap?.bytes ?? 0);
     const isError = outcome === "error" || (this.#status ?? 0) >= 300;
-    if (isError && receivedBytes === 0) return { basis: "nothing" };
-    const prompt = estimateTokens(promptBytes);
-    const completion = estimateTokens(receivedBytes);
-    return {
-      basis: "estimated",
-      usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
-    };
+    if (isError && receivedBytes === 0 && counted.usage === undefined) return { basis: "nothing" };
+    return estimatedUsage(counted, promptBytes, receivedBytes);
   }
 
   /** Returns a reader of the inputs that retains nothing but the request. */

@@ -1,15 +1,15 @@
 import { isJsonObject, isTooDeep } from "../../shared/json.ts";
-import { readEntry } from "../../usage/read-entry.ts";
+import { readEntry, withRest } from "../../usage/read-entry.ts";
 import { Assembler } from "./assembler.ts";
 import { estimateTokens } from "./estimate.ts";
 import { ByteBudget, toJson, type CapturedValue } from "./byte-budget.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Provider's usage count and its completeness. */
+/** Provider's usage count and its completeness; without a count, what was used besides tokens. */
 export type CountedUsage =
   | { readonly basis: "exact" | "partial"; readonly usage: Json }
-  | { readonly basis: "none" };
+  | { readonly basis: "none"; readonly usage?: Json; readonly others?: Readonly<Record<string, Json>> };
 
 /** Position of a usage report in a response. */
 export interface UsageReport {
@@ -51,7 +51,7 @@ export class ReportedUsage {
 
   add(usage: Json, { choice, isFinal, textBytes }: UsageReport): void {
     if (isTooDeep(usage)) return;
-    const credible = onlyCredible(usage);
+    const credible = withRest(onlyCredible(usage), false);
     this.#assembler.update(this.#usage, credible);
     const { promptTokens, completionTokens } = readEntry(credible);
     if (isFinal && promptTokens + completionTokens > 0) this.#textAtFinal = textBytes;

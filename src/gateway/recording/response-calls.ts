@@ -23,8 +23,9 @@ export async function eventsOfCompletion(
   }
   const call = await calls.find(name, response.id);
   if (call === undefined) {
-    // a response created elsewhere without usage is not recorded
-    return Object.keys(completion.summary.usage).length === 0 ? [] : [completionEvent(completion)];
+    // a response created elsewhere without reported usage is not recorded
+    const { usage } = completion.attributes.sumtree;
+    return usage === "none" || usage === "estimated" ? [] : [completionEvent(completion)];
   }
   if (call.hasEnded) return [];
   const { sumtree } = completion.attributes;

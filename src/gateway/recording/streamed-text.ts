@@ -18,6 +18,11 @@ export function isStreamedText(member: string): boolean {
 const WRITTEN: ReadonlySet<string> = new Set(["content", "refusal", "tool_calls", "function_call", "audio"]);
 /** Reasoning members, which may repeat the same text: `reasoning`, `reasoning_content`, `reasoning_details`. */
 const REASONING = /^(?:reasoning|thinking|thought)/;
+/** Arguments of a tool are generated, whatever the names within. */
+const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "input"]);
+/** Audio, images and encrypted text; what a tool found. */
+const UNWRITTEN: ReadonlySet<string> = new Set(["data", "encrypted_content", "results"]);
+const OF_TOOL = /_(?:result|output|list_tools)$/;
 /** Deeper text is not counted. */
 const MAX_DEPTH = 16;
 
@@ -33,15 +38,20 @@ export function writtenBytes(message: Json): number {
 }
 
 function textBytes(value: unknown, member: string, depth: number): number {
+  if (UNWRITTEN.has(member)) return 0;
   if (typeof value === "string") return isWritten(member) ? Buffer.byteLength(value) : 0;
   if (depth === 0) return 0;
   if (Array.isArray(value))
     return value.reduce((sum: number, item) => sum + textBytes(item, member, depth - 1), 0);
-  if (!isJsonObject(value)) return 0;
-  return Object.entries(value).reduce((sum, [name, inner]) => sum + textBytes(inner, name, depth - 1), 0);
+  if (!isJsonObject(value) || OF_TOOL.test(String(value["type"]))) return 0;
+  const within = ARGUMENTS.has(member) ? member : undefined;
+  return Object.entries(value).reduce(
+    (sum, [name, one]) => sum + textBytes(one, within ?? name, depth - 1),
+    0,
+  );
 }
 
-/** True for generated text, including tool names; audio and image data do not count. */
+/** True for generated text, including names of tools and their code. */
 function isWritten(member: string): boolean {
-  return member !== "data" && (member === "name" || isStreamedText(member));
+  return member === "name" || member === "code" || isStreamedText(member);
 }

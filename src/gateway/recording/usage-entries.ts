@@ -1,15 +1,25 @@
 import type { ResponseUsage } from "../apis/model-api.ts";
+import { estimateTokens } from "./estimate.ts";
 import type { RecordedCompletion } from "./recorded-completion.ts";
 
+type Uncounted = Extract<ResponseUsage, { readonly basis: "none" }>;
+
 export type Counted =
-  | Exclude<ResponseUsage, { readonly basis: "none" }>
-  | { readonly basis: "estimated"; readonly usage: Readonly<Record<string, unknown>> };
+  | Exclude<ResponseUsage, Uncounted>
+  | (Omit<Required<Uncounted>, "basis"> & { readonly basis: "estimated" });
 
 export interface Served {
   readonly model: string;
   readonly provider: string | undefined;
   /** Service tier, if the response reports it outside the usage. */
   readonly tier: string | undefined;
+}
+
+/** Estimates tokens from bytes of text, beside what was used for certain. */
+export function estimatedUsage({ usage, others = {} }: Uncounted, prompt: number, output: number): Counted {
+  const [prompted, written] = [estimateTokens(prompt), estimateTokens(output)];
+  const tokens = { prompt_tokens: prompted, completion_tokens: written, total_tokens: prompted + written };
+  return { basis: "estimated", usage: { ...usage, ...tokens }, others };
 }
 
 /** Returns the provider's usage by model, with provider and tier. The request counts for the requested model. */

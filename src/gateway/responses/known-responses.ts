@@ -16,6 +16,8 @@ export interface RecordedResponse {
   readonly apiKey: string;
   readonly startedAtMs: number;
   readonly marks: CompletionAttributes;
+  /** Prompt size in bytes of text, if pending and known. */
+  readonly promptBytes: number | undefined;
   /** Its end and usage are recorded. */
   isOver: boolean;
 }

@@ -5,7 +5,7 @@ import { ResponsesReader } from "../apis/responses-reader.ts";
 import type { CompletionAttributes, EndedCompletion } from "../recording/recorded-completion.ts";
 import type { Recorder } from "../recording/recorder.ts";
 import { ResponseTap } from "../recording/response-tap.ts";
-import { usageEntries } from "../recording/usage-entries.ts";
+import { estimatedUsage, usageEntries } from "../recording/usage-entries.ts";
 import { upstreamRequestIdOf } from "../relay/headers.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
 import { RESPONSE_EVENT } from "../stream/capture-rules.ts";
@@ -83,7 +83,9 @@ export class ResponseSighting implements RelayObserver {
 
   #completion(): EndedCompletion {
     const { id, known, project, upstream, provider, apiKey, clock } = this.#options;
-    const counted = this.#reader.usage({ isComplete: true, promptBytes: 0 });
+    const prompt = known?.promptBytes ?? 0;
+    const used = this.#reader.usage({ isComplete: true, promptBytes: prompt });
+    const counted = used.basis === "none" ? estimatedUsage(used, prompt, this.#reader.textBytes) : used;
     const { createdAtMs } = this.#reader;
     const foreign = idsOfForeign(project, upstream, id);
     const call = known ?? {
@@ -108,14 +110,11 @@ export class ResponseSighting implements RelayObserver {
       output: this.#reader.output(),
       attributes: { sumtree: this.#attributes(basis) },
       summary: {
-        usage:
-          counted.basis === "none"
-            ? {}
-            : usageEntries(counted, {
-                model: this.#reader.model ?? "unknown",
-                provider,
-                tier: this.#reader.serviceTier,
-              }),
+        usage: usageEntries(counted, {
+          model: this.#reader.model ?? "unknown",
+          provider,
+          tier: this.#reader.serviceTier,
+        }),
       },
       exception: this.#reader.failure ?? null,
       response: { id, upstream, sighting: known === undefined ? "unknown" : "known" },

@@ -39,6 +39,7 @@ export const TOKENS = {
     "gen_ai.usage.input_tokens.cached", // Sentry
     "gen_ai.usage.cached_input_tokens", // Mastra
     "gen_ai.usage.details.cache_read_tokens", // Pydantic AI
+    "gen_ai.usage.prompt_tokens_details.cached_tokens",
     "llm.token_count.prompt_details.cache_read",
     "ai.usage.inputTokenDetails.cacheReadTokens",
     "ai.usage.cachedInputTokens",
@@ -52,6 +53,7 @@ export const TOKENS = {
     "gen_ai.usage.cache_write_input_tokens", // Strands
     "gen_ai.usage.input_tokens.cache_write", // Sentry
     "gen_ai.usage.details.cache_write_tokens", // Pydantic AI
+    "gen_ai.usage.prompt_tokens_details.cache_creation_input_tokens", // DashScope
     "llm.token_count.prompt_details.cache_write",
     "ai.usage.inputTokenDetails.cacheWriteTokens",
   ],
@@ -74,6 +76,7 @@ export const UNITS = {
     "anthropic.usage.cache_creation.ephemeral_1h_input_tokens",
     "gen_ai.usage.details.cache_write_1h_tokens",
     "gen_ai.usage.details.ephemeral_1h_input_tokens", // Pydantic AI
+    "gen_ai.usage.prompt_tokens_details.cache_creation.ephemeral_1h_input_tokens", // DashScope
   ],
   input_audio_tokens: [
     "gen_ai.usage.audio.input_tokens",
@@ -186,6 +189,9 @@ export const NO_REQUESTS: readonly { readonly attribute: string; readonly values
   },
   { attribute: "openinference.span.kind", values: new Set(["CHAIN", "AGENT"]) },
 ];
+
+/** Attributes that name embeddings and reranking, whose models write nothing. */
+export const KIND = ["gen_ai.operation.name", "openinference.span.kind", "llm.request.type"] as const;
 
 export interface PayloadRow {
   readonly attribute: string;

@@ -4,8 +4,8 @@ import { isJsonObject } from "../../shared/json.ts";
 import { readEntry } from "../../usage/read-entry.ts";
 import { readUnits } from "../../usage/read-units.ts";
 import type { UnitCounts } from "../../usage/units.ts";
-import { usesNothing } from "../../usage/usage.ts";
-import type { TOKENS } from "./attribute-rows.ts";
+import { usesNothing, type PricedUsage } from "../../usage/usage.ts";
+import { TOKENS } from "./attribute-rows.ts";
 import type { Attributes } from "./attributes.ts";
 import { documentIn } from "./document-in.ts";
 
@@ -16,7 +16,9 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Attributes that hold counts in a JSON document; the first with a count wins. */
 const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document: Json) => Counts }[] = [
-  { attribute: "gen_ai.usage.input_token_details", read: langSmithInput },
+  { attribute: "gen_ai.usage.input_token_details", read: inputDetails },
+  { attribute: "gen_ai.usage.prompt_tokens_details", read: inputDetails },
+  { attribute: "gen_ai.usage.input_tokens_details", read: inputDetails },
   { attribute: "gen_ai.usage.output_token_details", read: langSmithOutput },
   { attribute: "langfuse.observation.usage_details", read: langfuseUsage },
   {
@@ -25,17 +27,59 @@ const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document
   },
   { attribute: "mlflow.chat.tokenUsage", read: mlflowUsage },
   { attribute: "langwatch.metrics", read: langWatchMetrics },
-  { attribute: "ai.response.providerMetadata", read: providerMetadata },
 ];
 
-/** Reads token counts from JSON documents in a span's attributes. */
-export function countsInDocuments(attributes: Attributes): Counts {
-  let found: Counts = {};
+/** Adds token counts from JSON documents in a span's attributes. */
+export function withDocuments(counts: Counts, attributes: Attributes): Counts {
+  let found = counts;
   for (const { attribute, read } of DOCUMENTS) {
     const document = documentIn(attributes.get(attribute));
     if (document !== undefined) found = { ...read(document), ...found };
   }
-  return found;
+  const metadata = documentIn(attributes.get("ai.response.providerMetadata"));
+  return metadata === undefined ? found : withMetadata(found, metadata);
+}
+
+/**
+ * Reads the AI SDK's provider metadata: costs, of Vercel's gateway as text and of xAI in ticks, and what versions 4 and 5
+ * report only there: cached tokens, and Google's thoughts and tools. Of two names of a count the larger holds.
+ */
+function withMetadata(counts: Counts, byProvider: Json): Counts {
+  const each = Object.values(byProvider).filter(isJsonObject).map(countsInMetadata);
+  const told = Object.assign({}, ...each) as Counts;
+  const larger = (Object.keys(TOKENS) as (keyof typeof TOKENS)[]).flatMap((name) =>
+    (told[name] ?? 0) > (counts[name] ?? 0) ? [[name, told[name]] as const] : [],
+  );
+  const all: Counts = { ...told, ...counts, ...Object.fromEntries(larger) };
+  const { prompt_tokens: prompt = 0, completion_tokens: completion = 0, total_tokens: total } = all;
+  return total === undefined ? all : { ...all, total_tokens: Math.max(total, prompt + completion) };
+}
+
+function countsInMetadata({ usage, usageMetadata: native, cost, ...facts }: Json): Counts {
+  const entry = inSnakeCase({
+    ...facts,
+    cost: typeof cost === "string" && cost !== "" ? Number(cost) : undefined,
+    ...(isJsonObject(usage) && usage),
+    ...(isJsonObject(native) && native),
+  });
+  const used = readEntry(entry);
+  return {
+    ...(isJsonObject(native) && {
+      prompt_tokens: used.promptTokens,
+      completion_tokens: used.completionTokens,
+    }),
+    ...partsOf(used),
+  };
+}
+
+/** Converts names of the AI SDK to those of providers, also in details: `promptTokensDetails.cachedTokens`. */
+function inSnakeCase(document: Json, depth = 2): Json {
+  return Object.fromEntries(
+    Object.entries(document).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      isJsonObject(value) && depth > 0 ? inSnakeCase(value, depth - 1) : value,
+    ]),
+  );
 }
 
 /** Reads the token counts of a provider's own usage from the first attribute that has some; else `undefined`. */
@@ -57,9 +101,7 @@ export function countsOfUsage(document: Json): Counts | undefined {
     prompt_tokens: used.promptTokens + cached,
     completion_tokens: used.completionTokens,
     total_tokens: used.promptTokens + cached + used.completionTokens,
-    ...(used.cacheReadTokens > 0 && { cache_read_input_tokens: used.cacheReadTokens }),
-    ...(used.cacheCreationTokens > 0 && { cache_creation_input_tokens: used.cacheCreationTokens }),
-    ...used.units,
+    ...partsOf(used),
   };
 }
 
@@ -83,14 +125,17 @@ function counts({ prompt, completion, total, cacheRead, cacheWrite, reasoning }:
   };
 }
 
-/** Reads input details, which have the form of LangChain's usage. */
-function langSmithInput(details: Json): Counts {
-  const { cacheReadTokens, cacheCreationTokens, units } = readEntry({ input_token_details: details });
-  const found = counts({
-    cacheRead: cacheReadTokens || details["cache_read"],
-    cacheWrite: cacheCreationTokens || details["cache_creation"],
-  });
-  return { ...found, ...units };
+/** Reads details of the input, in the form of LangChain or of a provider. */
+function inputDetails(details: Json): Counts {
+  return partsOf(readEntry({ input_token_details: details }));
+}
+
+function partsOf({ cacheReadTokens, cacheCreationTokens, units }: PricedUsage): Counts {
+  return {
+    ...(cacheReadTokens > 0 && { cache_read_input_tokens: cacheReadTokens }),
+    ...(cacheCreationTokens > 0 && { cache_creation_input_tokens: cacheCreationTokens }),
+    ...units,
+  };
 }
 
 function langSmithOutput(details: Json): Counts {
@@ -142,33 +187,4 @@ function langWatchMetrics(metrics: Json): Counts {
     cacheWrite: value["cacheCreationInputTokens"],
     reasoning: value["reasoningTokens"],
   });
-}
-
-/**
- * Reads provider metadata from the AI SDK: costs, of Vercel's gateway as text and of xAI in ticks, and cached tokens, which
- * versions 4 and 5 report only there.
- */
-function providerMetadata(byProvider: Json): Counts {
-  const found = Object.values(byProvider)
-    .filter(isJsonObject)
-    .map((metadata): Counts => {
-      const usage = isJsonObject(metadata["usage"]) ? metadata["usage"] : {};
-      const native = isJsonObject(metadata["usageMetadata"]) ? metadata["usageMetadata"] : usage;
-      const found = counts({
-        cacheRead:
-          usage["cache_read_input_tokens"] ??
-          usage["cacheReadInputTokens"] ??
-          metadata["cacheReadInputTokens"] ??
-          metadata["cachedPromptTokens"],
-        cacheWrite:
-          usage["cache_creation_input_tokens"] ??
-          usage["cacheWriteInputTokens"] ??
-          usage["cacheWriteTokens"] ??
-          metadata["cacheCreationInputTokens"],
-      });
-      const { cost: text, costInUsdTicks: ticks } = metadata;
-      const cost = typeof text === "string" && text !== "" ? Number(text) : undefined;
-      return { ...found, ...readUnits({ cost, cost_in_usd_ticks: ticks, ...native }) };
-    });
-  return Object.assign({}, ...found) as Counts;
 }

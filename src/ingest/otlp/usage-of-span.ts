@@ -1,10 +1,11 @@
 import type { UsageReading } from "../../calls/events/usage-basis.ts";
 import { statedUsdOf, ticksOf } from "../../usage/stated-cost.ts";
 import { toCount } from "../../usage/to-count.ts";
-import { COST, RESPONSE_MODEL, MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
+import { withRest } from "../../usage/read-entry.ts";
+import { COST, KIND, RESPONSE_MODEL, MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { excludesCache, factsOf, profileOf, usageAttributes, type SpanOfProducer } from "./producers.ts";
-import { countsInDocuments, countsInUsage, countsOfUsage, type Counts } from "./usage-documents.ts";
+import { countsInUsage, countsOfUsage, withDocuments, type Counts } from "./usage-documents.ts";
 
 /** Model name if no attribute has one. */
 const UNKNOWN_MODEL = "usage";
@@ -24,7 +25,9 @@ interface SpanUsage {
 export function usageOfSpan(span: SpanOfProducer): SpanUsage | undefined {
   const attributes = usageAttributes(span);
   const facts = factsOf(span);
-  const reported: Counts = { ...countsInDocuments(attributes), ...countsInRows(attributes) };
+  const sent = withDocuments(countsInRows(attributes), attributes);
+  const isInput = KIND.some((key) => /embed|rerank/i.test(textOf(attributes.get(key)) ?? ""));
+  const reported = excludesCache(span) ? sent : (withRest(sent, isInput) as Counts);
   const response = facts.response?.read(attributes);
   const raw =
     response === undefined ? countsInUsage(attributes, facts.raw ?? []) : countsOfUsage(response.usage);

@@ -67,7 +67,7 @@ const RECORD_COLUMNS = new Map<RequestedFacet, Sql>([
   ["thread_id", sql`thread_id`],
 ]);
 
-/** Facet of the root's value. */
+/** Facet of the root's value; JSON null is as good as absent. */
 function ofRoot(label: string, text: Sql): Omit<Facet, "ofRecords"> {
   return {
     label,
@@ -75,7 +75,7 @@ function ofRoot(label: string, text: Sql): Omit<Facet, "ofRecords"> {
     valuesIn: (
       project,
       place,
-    ) => sql`(SELECT trace_id, [argMin(${text}, (started_at, id))] AS values FROM calls FINAL
+    ) => sql`(SELECT trace_id, [transform(argMin(${text}, (started_at, id)), ['null'], [''])] AS values FROM calls FINAL
       PREWHERE ${ofProject(project)} AND ${place} AND (hour, trace_id, id) IN
         (SELECT hour, trace_id, id FROM calls WHERE ${ofProject(project)} AND ${place} AND ${MAY_BE_ROOT})
       WHERE ${IS_VISIBLE} AND ${IS_ROOT} GROUP BY trace_id)`,

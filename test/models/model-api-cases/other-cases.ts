@@ -26,6 +26,20 @@ const form = (fields: Readonly<Record<string, string>>): Buffer =>
 const ofForm = { "content-type": "multipart/form-data; boundary=b" };
 const common = { usage: "exact", outcome: "finished" } as const;
 
+const message = { role: "assistant", content: "Four bytes each." };
+const chat = {
+  id: "chatcmpl-a1B2c3D4e5F6g7H8",
+  model: "m",
+  choices: [{ index: 0, message, finish_reason: "stop" }],
+};
+const said = {
+  id: "msg_a1B2c3D4e5F6g7H8",
+  type: "message",
+  model: "m",
+  content: [{ type: "text", text: "Four bytes each." }],
+  stop_reason: "end_turn",
+};
+
 export const otherCases: readonly ModelApiCase[] = [
   {
     ...common,
@@ -91,4 +105,47 @@ export const otherCases: readonly ModelApiCase[] = [
     ],
     used: { "vllm-model": { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 } },
   },
+  ...["/embeddings", "/rerank"].map((path): ModelApiCase => {
+    const answer = { object: "list", model: "voyage-3.5", data: [], usage: { total_tokens: 26 } };
+    const used = { prompt_tokens: 26, completion_tokens: 0, total_tokens: 26, requests: 1 };
+    return {
+      ...common,
+      number: 39,
+      name: `${path} with a total alone`,
+      path,
+      body: { model: "voyage-3.5", input: "Hm", query: "Hm", documents: ["Hm"] },
+      answer,
+      used: { "voyage-3.5": used },
+      lines: { uncached_prompt_tokens: 26 },
+    };
+  }),
+  ...[
+    [{ total_tokens: 30, prompt_tokens: 9 }, 9, 21],
+    [{ total_tokens: 30, completion_tokens: 4, prompt_tokens: 0 }, 26, 4],
+  ].map(([usage, prompt_tokens, completion_tokens]): ModelApiCase => ({
+    ...common,
+    number: 40,
+    name: `the rest of ${JSON.stringify(usage)}`,
+    path: "/chat/completions",
+    body: { model: "m", messages: [{ role: "user", content: "Hm" }] },
+    answer: { ...chat, usage },
+    used: { m: { prompt_tokens, completion_tokens, total_tokens: 30 } as Record<string, number> },
+  })),
+  ...[
+    ["/chat/completions", { ...chat, usage: null }],
+    ["/chat/completions", chat],
+    ["/completions", { ...chat, choices: [{ index: 0, text: "Four bytes each.", finish_reason: "stop" }] }],
+    ["/messages", said],
+    ["/messages", { ...said, usage: { input_tokens: 0, output_tokens: 0 } }],
+    ["/messages", { ...said, content: [{ type: "tool_use", name: "find", input: { of: "Four bytes." } }] }],
+  ].map(([path, answer], at): ModelApiCase => ({
+    ...common,
+    number: 40,
+    name: `${path as string} without usage ${at}`,
+    path: path as string,
+    body: { model: "m", prompt: "Hm", messages: [{ role: "user", content: "Hm" }] },
+    answer: answer as object as Readonly<Record<string, unknown>>,
+    usage: "estimated",
+    used: { m: { completion_tokens: 4, requests: 1 } },
+  })),
 ];

@@ -34,6 +34,118 @@ const call = (type: string, action?: string): Json => ({
 const common = { path: "/responses", body: asked, usage: "exact", outcome: "finished" } as const;
 const whole = { [model]: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, requests: 1 } };
 
+const said = { type: "message", content: [{ type: "output_text", text: "Four bytes each." }] };
+const refused = { type: "message", content: [{ type: "refusal", refusal: "No, never." }] };
+const thought = {
+  type: "reasoning",
+  summary: [{ type: "summary_text", text: "Thinking" }],
+  encrypted_content: "x".repeat(400),
+};
+const called = { type: "function_call", call_id: "c", name: "find", arguments: '{"city":"Rome"}' };
+const found = { ...call("file_search_call"), results: [{ text: "y".repeat(400) }] };
+const unsaid = (more: Json): Json => {
+  const { usage: _, ...others } = response(more);
+  return others;
+};
+const estimates = { ...common, number: 20, usage: "estimated" } as const;
+const tokens = (completion_tokens: number): ModelApiCase["used"] => ({
+  [model]: { prompt_tokens: 5, completion_tokens, total_tokens: 5 + completion_tokens, requests: 1 },
+});
+
+const withoutUsage: readonly ModelApiCase[] = [
+  ...[
+    unsaid({ output: [said] }),
+    response({ usage: null, output: [said], status: "incomplete" }),
+    response({ usage: {}, output: [said] }),
+    response({ usage: usageOf(0, 0), output: [said] }),
+  ].map((answer, at) => ({ ...estimates, name: `text without usage ${at}`, answer, used: tokens(4) })),
+  { ...estimates, name: "no usage and no output", answer: response({ usage: null }), used: tokens(0) },
+  {
+    ...estimates,
+    name: "all kinds of output without usage, but not what a tool found",
+    answer: response({ usage: null, status: "incomplete", output: [thought, called, refused, found] }),
+    used: tokens(10),
+    lines: { storage_searches: 1 },
+  },
+  {
+    ...estimates,
+    name: "searches without usage",
+    answer: response({
+      usage: null,
+      output: ["search", "open_page", "search", "find_in_page", "search"]
+        .map((action) => call("web_search_call", action))
+        .concat(said),
+    }),
+    used: tokens(4),
+    lines: { web_searches: 3 },
+  },
+  ...["completed", "incomplete"].map((status) => ({
+    ...estimates,
+    name: `a stream that is ${status} without usage`,
+    body: streamed,
+    answer: [created, delta, named(`response.${status}`, { response: response({ status, usage: null }) })],
+    used: { [model]: { completion_tokens: 4 } },
+  })),
+  {
+    ...estimates,
+    name: "a stream without deltas and usage",
+    body: streamed,
+    answer: [
+      created,
+      named("response.completed", {
+        response: unsaid({ output: [said, call("web_search_call", "search")] }),
+      }),
+    ],
+    used: { [model]: { completion_tokens: 4 } },
+    lines: { web_searches: 1 },
+  },
+  {
+    ...estimates,
+    name: "a stream that fails after some output",
+    body: streamed,
+    answer: [
+      created,
+      delta,
+      named("response.output_item.done", { item: call("web_search_call", "search") }),
+      named("response.failed", {
+        response: response({ status: "failed", usage: null, error: { message: "It broke." } }),
+      }),
+    ],
+    outcome: "error",
+    used: { [model]: { completion_tokens: 4 } },
+    lines: { web_searches: 1 },
+    exception: "It broke.",
+  },
+  {
+    ...estimates,
+    name: "searches of a stream without its end",
+    body: streamed,
+    answer: [created, named("response.output_item.done", { item: call("web_search_call", "search") }), delta],
+    outcome: "upstream_cut",
+    used: { [model]: { completion_tokens: 4 } },
+    lines: { web_searches: 1 },
+  },
+  {
+    ...estimates,
+    name: "images without usage",
+    answer: response({
+      usage: null,
+      output: [said],
+      tool_usage: { image_gen: { input_tokens: 12, output_tokens: 272 } },
+    }),
+    used: { ...tokens(4), "gpt-image-1": { prompt_tokens: 12, completion_tokens: 272 } },
+  },
+  {
+    ...common,
+    number: 4,
+    name: "a failure without usage and output",
+    answer: response({ status: "failed", usage: usageOf(0, 0), error: { message: "It broke." } }),
+    usage: "none",
+    outcome: "error",
+    used: {},
+  },
+];
+
 export const responsesCases: readonly ModelApiCase[] = [
   { ...common, number: 1, name: "a response in one piece", answer: response(), used: whole },
   {
@@ -193,4 +305,5 @@ export const responsesCases: readonly ModelApiCase[] = [
     outcome: "upstream_cut",
     used: { [model]: { completion_tokens: 4 } },
   },
+  ...withoutUsage,
 ];

@@ -91,6 +91,71 @@ describe("readUsage", () => {
       },
     ],
     [
+      "DashScope's writes, which are part of the prompt",
+      {
+        prompt_tokens: 1950,
+        completion_tokens: 8,
+        prompt_tokens_details: {
+          cached_tokens: 0,
+          cache_creation_input_tokens: 1889,
+          cache_type: "ephemeral",
+        },
+      },
+      { promptTokens: 1950, cacheReadTokens: 0, cacheCreationTokens: 1889, cacheOutsidePrompt: false },
+    ],
+    [
+      "DashScope's writes by age, with and without their sum",
+      {
+        input_tokens: 900,
+        prompt_tokens_details: {
+          cached_tokens: 200,
+          cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 300 },
+        },
+      },
+      {
+        promptTokens: 900,
+        cacheReadTokens: 200,
+        cacheCreationTokens: 400,
+        cacheOutsidePrompt: false,
+        units: { cache_write_1h_tokens: 300 },
+      },
+    ],
+    [
+      "LiteLLM's writes",
+      { prompt_tokens: 90, prompt_tokens_details: { cached_tokens: 30, cache_creation_tokens: 40 } },
+      { promptTokens: 90, cacheReadTokens: 30, cacheCreationTokens: 40 },
+    ],
+    ["Mistral's flat count", { prompt_tokens: 90, num_cached_tokens: 64 }, { cacheReadTokens: 64 }],
+    [
+      "Mistral's details in the singular, beside the flat count",
+      { prompt_tokens: 90, num_cached_tokens: 64, prompt_token_details: { cached_tokens: 64 } },
+      { promptTokens: 90, cacheReadTokens: 64 },
+    ],
+    [
+      "Mistral's details in the singular alone",
+      { prompt_tokens: 90, prompt_token_details: { cached_tokens: 48, audio_tokens: 7 } },
+      { cacheReadTokens: 48, units: { input_audio_tokens: 7 } },
+    ],
+    [
+      "LangChain's parts named by the tier",
+      {
+        input_tokens: 900,
+        output_tokens: 1,
+        input_token_details: { priority: 200, priority_cache_read: 300, priority_cache_creation: 400 },
+      },
+      {
+        promptTokens: 900,
+        cacheReadTokens: 300,
+        cacheCreationTokens: 400,
+        service: { provider: "", tier: "priority" },
+      },
+    ],
+    [
+      "LangChain's writes of another tier, without fresh input, beside a sum of 0",
+      { input_tokens: 500, input_token_details: { cache_creation: 0, flex_cache_creation: 500 } },
+      { cacheReadTokens: 0, cacheCreationTokens: 500, service: { provider: "", tier: "flex" } },
+    ],
+    [
       "our own names, and the provider",
       { prompt_tokens: 5, web_searches: 4, service_tier: "Priority", provider: "OpenAI" },
       { units: { web_searches: 4 }, service: { provider: "openai", tier: "priority" } },
@@ -170,6 +235,17 @@ describe("readUsage with an output", () => {
         service: { provider: "", tier: "flex" },
       });
     }
+  });
+
+  it("reads the input of embeddings and reranking, of which only the total is told", () => {
+    const usage = { total_tokens: 26 };
+    for (const output of [
+      { object: "list", data: [{ object: "embedding", embedding: [1] }], usage },
+      { results: [{ index: 0, relevance_score: 0.5 }], usage },
+    ])
+      expect(readUsage(summary(usage), output)[0]).toMatchObject({ promptTokens: 26, totalTokens: 26 });
+    for (const output of [null, { data: [], usage: { total_tokens: 25 } }, { choices: [], usage }])
+      expect(readUsage(summary(usage), output)[0]).toMatchObject({ promptTokens: 0, totalTokens: 26 });
   });
 
   it("ignores a response with other counts, or if the summary has several LLMs", () => {

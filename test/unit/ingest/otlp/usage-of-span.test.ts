@@ -102,6 +102,16 @@ describe("counts in a document", () => {
       { cache_read_input_tokens: 8, cache_creation_input_tokens: 3 },
     ],
     ["ai.response.providerMetadata", { openai: { cachedPromptTokens: 8 } }, { cache_read_input_tokens: 8 }],
+    [
+      "gen_ai.usage.prompt_tokens_details",
+      { cached_tokens: 5, cache_creation: { ephemeral_5m_input_tokens: 2, ephemeral_1h_input_tokens: 4 } },
+      { cache_read_input_tokens: 5, cache_creation_input_tokens: 6, cache_write_1h_tokens: 4 },
+    ],
+    [
+      "gen_ai.usage.input_token_details",
+      { flex: 1, flex_cache_read: 4, flex_cache_creation: 3 },
+      { cache_read_input_tokens: 4, cache_creation_input_tokens: 3 },
+    ],
   ])("%s %o is read, as text and as an object", (attribute, document, expected) => {
     expect(countsOf({ [attribute]: JSON.stringify(document) })).toEqual({ requests: 1, ...expected });
     expect(countsOf({ [attribute]: document })).toEqual({ requests: 1, ...expected });
@@ -127,6 +137,115 @@ describe("counts in a document", () => {
     expect(usage({ "mlflow.llm.model": '"gpt-4o"', "mlflow.chat.tokenUsage": document })).toEqual({
       "gpt-4o": { requests: 1, prompt_tokens: 1 },
     });
+  });
+});
+
+describe("a count that only the total has", () => {
+  const [prompt, completion, total] = [
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.total_tokens",
+  ];
+  const both = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
+
+  it.each([
+    [
+      { "gen_ai.operation.name": "embeddings", [total]: 13 },
+      { prompt_tokens: 13, total_tokens: 13 },
+    ],
+    [
+      { "openinference.span.kind": "RERANKER", "llm.token_count.total": 13 },
+      { prompt_tokens: 13, total_tokens: 13 },
+    ],
+    [
+      { "llm.request.type": "embedding", [prompt]: 9, [total]: 13 },
+      { prompt_tokens: 9, total_tokens: 13 },
+    ],
+    [{ [prompt]: 9, [total]: 13 }, both],
+    [{ [completion]: 4, [total]: 13 }, both],
+    [
+      { [prompt]: 9, [completion]: 2, [total]: 13 },
+      { ...both, completion_tokens: 2 },
+    ],
+    [{ [total]: 13 }, { total_tokens: 13 }],
+  ])("is counted for %o", (attributes, expected) => {
+    expect(countsOf(attributes)).toEqual({ requests: 1, ...expected });
+    expect(reported(attributes)?.reading.basis).toBe("words");
+  });
+});
+
+describe("the AI SDK's provider metadata", () => {
+  const google = (usageMetadata: object) => ({ usageMetadata, safetyRatings: null });
+  const thought = {
+    promptTokenCount: 14,
+    candidatesTokenCount: 3,
+    thoughtsTokenCount: 200,
+    totalTokenCount: 217,
+  };
+  const [four, six] = [
+    { "ai.usage.promptTokens": 14, "ai.usage.completionTokens": 3 },
+    { "ai.usage.inputTokens": 14, "ai.usage.outputTokens": 203, "ai.usage.totalTokens": 217 },
+  ];
+
+  it.each([
+    ["thoughts of version 4", four, { google: google(thought) }, { completion_tokens: 203 }],
+    [
+      "thoughts of version 5, by Vertex",
+      { "ai.usage.inputTokens": 14, "ai.usage.outputTokens": 3, "ai.usage.totalTokens": 17 },
+      { vertex: google(thought) },
+      { completion_tokens: 203, total_tokens: 217 },
+    ],
+    ["thoughts that version 6 has added", six, { google: google(thought) }, { completion_tokens: 203 }],
+    [
+      "thoughts within the output",
+      { "ai.usage.promptTokens": 14, "ai.usage.completionTokens": 203 },
+      { google: google({ ...thought, candidatesTokenCount: 203 }) },
+      { completion_tokens: 203 },
+    ],
+    [
+      "Google's caches and tools",
+      { "ai.usage.promptTokens": 500, "ai.usage.completionTokens": 3 },
+      {
+        google: google({
+          promptTokenCount: 500,
+          toolUsePromptTokenCount: 40,
+          cachedContentTokenCount: 300,
+          candidatesTokenCount: 3,
+          totalTokenCount: 543,
+        }),
+      },
+      { prompt_tokens: 540, completion_tokens: 3, cache_read_input_tokens: 300 },
+    ],
+    [
+      "DeepSeek's hits",
+      { "ai.usage.promptTokens": 7500, "ai.usage.completionTokens": 3, "ai.usage.cachedInputTokens": 0 },
+      { deepseek: { promptCacheHitTokens: 7000, promptCacheMissTokens: 500 } },
+      { prompt_tokens: 7500, completion_tokens: 3, cache_read_input_tokens: 7000 },
+    ],
+    [
+      "details in camel case",
+      four,
+      {
+        openrouter: {
+          usage: { promptTokens: 14, promptTokensDetails: { cachedTokens: 9 }, cost: 0.5 },
+        },
+      },
+      { prompt_tokens: 14, completion_tokens: 3, cache_read_input_tokens: 9, cost: 0.5 },
+    ],
+    [
+      "DashScope's writes",
+      four,
+      {
+        alibaba: {
+          usage: { prompt_tokens_details: { cached_tokens: 1, cache_creation_input_tokens: 11 } },
+        },
+      },
+      { prompt_tokens: 14, cache_read_input_tokens: 1, cache_creation_input_tokens: 11 },
+    ],
+    ["other values", four, { google: null, openai: "x", xai: { usageMetadata: [1], usage: 3 } }, {}],
+  ])("tells %s", (_, attributes, metadata, expected) => {
+    const counts = countsOf({ ...attributes, "ai.response.providerMetadata": JSON.stringify(metadata) });
+    expect(counts).toMatchObject({ prompt_tokens: 14, completion_tokens: 3, ...expected });
   });
 });
 
