@@ -56,7 +56,9 @@ export function isTooDeep(value: unknown): boolean {
 function exceedsDepth(node: unknown, levelsLeft: number): boolean {
   if (!isContainer(node)) return false;
   if (levelsLeft === 0) return true;
-  for (const child of Object.values(node)) if (exceedsDepth(child, levelsLeft - 1)) return true;
+  if (Array.isArray(node)) return node.some((child) => exceedsDepth(child, levelsLeft - 1));
+  for (const name in node)
+    if (exceedsDepth((node as Record<string, unknown>)[name], levelsLeft - 1)) return true;
   return false;
 }
 

@@ -13,7 +13,9 @@ const USUAL = new Set(["default", "auto", "standard", "on_demand", "not_availabl
 
 /** A tier as stored: in lower case, '' for the standard one. */
 export function tierNamed(name: unknown): string {
-  const tier = nameOf(name).replaceAll("-", "_").replace(PROTO_PREFIX, "");
+  const given = nameOf(name);
+  if (given === "") return "";
+  const tier = given.replaceAll("-", "_").replace(PROTO_PREFIX, "");
   return USUAL.has(tier) ? "" : tier;
 }
 

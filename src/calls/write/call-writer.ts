@@ -129,11 +129,18 @@ async function resolve({ traces }: Tools, items: readonly RoutedEvent[]): Promis
   if (new Set(items.map(monthOf)).size > MAX_BATCH_MONTHS) pinTraceIds(items);
 }
 
+/** The month of the last hour: calls of a batch often share it. */
+const last = { hour: Number.NaN, month: 0 };
+
 /** Partition of the call: its month. */
 function monthOf({ hour }: RoutedEvent): number | undefined {
   if (hour === undefined) return undefined;
-  const date = new Date(hour * 3_600_000);
-  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+  if (hour !== last.hour) {
+    const date = new Date(hour * 3_600_000);
+    last.month = date.getUTCFullYear() * 12 + date.getUTCMonth();
+    last.hour = hour;
+  }
+  return last.month;
 }
 
 /** Indexes the starts; entries of calls that are never written are harmless. */
