@@ -16,6 +16,7 @@ import {
   hasBody,
   readBody,
   startUpload,
+  tooLarge,
   type UploadOptions,
 } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
@@ -65,6 +66,7 @@ export async function readOrUpload(
   }
   const read = await readBody(request.raw, maxBytes, limits);
   if (!read.complete) {
+    if (needsModel) throw tooLarge(maxBytes);
     const body = startUpload(request.raw, { ...limits, prefix: read.prefix });
     return { body, ...unread, hideUsage: false };
   }

@@ -39,7 +39,7 @@ beforeAll(async () => {
     GATEWAY_PASSTHROUGH_PATHS: "/preview,/training,/batches,GET /models",
   };
   test = await startApp({ settings });
-  restarted = await startAppOn(test.engine, { settings });
+  restarted = await startAppOn(test.engine, { settings: { ...settings, CHAT_BODY_LIMIT_BYTES: "65536" } });
   await test.engine.insert(
     "training_owners",
     Object.entries(MODELS).map(([project, id]) => ({
@@ -256,6 +256,7 @@ describe("the response of another project", () => {
     (id, own) => `{"previous_response_id":"${id}","previous_response_id":"${own}"}`,
     (id, own) => `{"previous_response_id":"${own}","previous_response_id":"${id}"}`,
     (id) => `{"Previous_Response_Id":"${id}"}`,
+    (id) => `{"previou\u017f_re\u017fpon\u017fe_id":"${id}"}`,
     (id) => JSON.stringify({ input: "x".repeat(5_000_000), previous_response_id: id }),
     (id) => JSON.stringify({ requests: [{ body: { previous_response_id: id } }] }),
   ];
@@ -354,6 +355,7 @@ const OWN: readonly object[] = [
       { id: "ci_1", type: "code_interpreter_call", container_id: "cntr_1", code: "1", outputs: [] },
       { id: "fs_1", type: "file_search_call", queries: [], results: [{ file_id: "file-1", text: "x" }] },
       { id: "ig_1", type: "image_generation_call", result: "aW1hZ2U=" },
+      { id: "ws_1", type: "web_search_call", status: "completed" },
     ],
   },
   {
@@ -398,4 +400,19 @@ describe("what a provider keeps", () => {
     }
     expect(seen).toHaveLength(PATHS.length);
   });
+});
+
+it("a body of unknown length over the limit is 413", async () => {
+  for (const path of ["/chat/completions", "/batches"]) {
+    const chunk = `{"model":"${"x".repeat(300_000)}"}`;
+    const lines = [
+      "host: g",
+      `authorization: Bearer ${keys["one"]}`,
+      JSON_TYPE,
+      "transfer-encoding: chunked",
+    ];
+    const sent = `${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`;
+    const { answer } = sendRaw(ports[1], head(`POST /v1${path} HTTP/1.1`, ...lines), sent);
+    expect([path, (await answer).status, seen]).toEqual([path, 413, []]);
+  }
 });

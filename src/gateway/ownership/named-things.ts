@@ -25,6 +25,9 @@ const DATA = setOf("metadata parameters input_schema schema arguments results");
 /** Types of objects whose ids only tell what happened, and of skills that everybody has. */
 const TOLD = /(?:_call|_output|citation|file_path|^anthropic)$/;
 
+/** Type of an image that is sent back, or named by its id alone. */
+const IMAGE = "image_generation_call";
+
 /** Object or list that is being read. */
 interface Container {
   /** Lower-case name of the member that has it, directly or in a list. */
@@ -54,7 +57,7 @@ export function namedThingsIn(json: string): readonly NamedThing[] {
       const name = inner?.isList === true ? inner.name : key;
       if (!isKey && !isNaming(name)) continue;
       const text = parseJsonText(json.slice(mark.index, end)) as string;
-      if (isKey) inner?.keys.add((key = text.toLowerCase()));
+      if (isKey) inner?.keys.add((key = text.normalize("NFKC").toLowerCase()));
       else inner?.texts.push([name, text]);
     } else if (sign === "{" || sign === "[") {
       const name = inner?.isList === true ? inner.name : key;
@@ -77,13 +80,11 @@ function isNaming(name: string): boolean {
 function thingsOf(one: Container): readonly NamedThing[] {
   const types = one.texts.flatMap(([name, text]) => (name === "type" ? [text] : []));
   const isTold = types.length > 0 && types.every((type) => TOLD.test(type));
-  const whole =
-    types.length === 0
-      ? one.keys.has("role")
-      : [...one.keys].some((key) => !/^(?:id|type|status)$/.test(key));
   // an item of a conversation without its content
-  const isBare = one.name === "input" && one.parent?.isList === true && !whole;
-  const hasKeptId = !one.isList && (KEPT_OBJECTS.has(one.name) || types.includes("item_reference") || isBare);
+  const isBare =
+    types.length === 0 ? !one.keys.has("role") : types.includes(IMAGE) && !one.keys.has("result");
+  const isReference = types.includes("item_reference") || (one.name === "input" && isBare);
+  const hasKeptId = !one.isList && (KEPT_OBJECTS.has(one.name) || isReference);
   return one.texts.flatMap(([name, text]) => {
     const isKept = name === "id" ? hasKeptId : KEPT.has(name) && !isTold;
     const kind = KINDS.get(name) ?? (isKept ? "other" : undefined);
