@@ -23,17 +23,18 @@ const positiveMs = whole(1, MAX_TIMER_MS);
 const statementSeconds = whole(1, 86_400);
 const bytes = whole(1024);
 const count = whole(1);
-const upstreamUrl = z
-  .url({ protocol: /^https?$/ })
-  .refine(hasReadableCredentials, "must have a user and a password whose escapes can be read");
+/** A later check of the same setting may assume what one with `abort` has found. */
+const abort = true;
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: "must be a URL that begins with http:// or https://", abort })
+  .refine(hasReadableEscapes, "must have a user, a password and a path whose escapes can be read");
 /** URLs of one server, or of a cluster. */
-const serverUrl = z.url({ protocol: /^https?$/ });
 const serverUrls = z
   .string()
   .transform((text) => text.split(",").map((url) => url.trim()))
   .refine(
-    (urls) => urls.every((url) => serverUrl.safeParse(url).success),
-    "must be a URL, or several with commas",
+    (urls) => urls.every((url) => httpUrl.safeParse(url).success),
+    "must be an http or https URL, or several with commas",
   );
 /** Trusted proxies for `X-Forwarded-For`: none, all, or these addresses and networks. */
 const trustProxy = z
@@ -62,10 +63,10 @@ const passedPaths = z
     "must be none, or paths like /training or GET /models, separated by commas",
   );
 
-function hasReadableCredentials(text: string): boolean {
-  const { username, password } = new URL(text);
+function hasReadableEscapes(text: string): boolean {
+  const { username, password, pathname } = new URL(text);
   try {
-    decodeURIComponent(username + password);
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
     return true;
   } catch {
     return false;
@@ -92,17 +93,21 @@ const listenHost = z
     "must be an address of this machine, without a scheme or a port",
   );
 
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+const onOrOff = z.stringbool({ error: "must be true or false" });
+const upstreamKey = z.string().regex(/^[\x20-\x7e]*$/, "must be letters, digits and signs of ASCII");
+
 /** All settings with defaults and units. An empty variable counts as unset. */
 const schema = z.object({
   HOST: listenHost.default("127.0.0.1"),
   PORT: whole(0, 65_535).default(8080),
-  LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
+  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
   DATA_DIR: directory.default("./data"),
   BACKUP_DIR: directory.optional(),
   CLICKHOUSE_URL: serverUrls.optional(),
   CLICKHOUSE_CLUSTER: z
     .string()
-    .regex(/^[\w.-]{1,64}$/)
+    .regex(/^[\w.-]{1,64}$/, "must be a name of up to 64 letters, digits, dots and hyphens")
     .optional(),
   CLICKHOUSE_INSERT_QUORUM: z
     .string()
@@ -112,8 +117,8 @@ const schema = z.object({
   CORS_ORIGINS: corsOrigins.default([]),
   ROOT_API_KEY: z
     .string()
-    .min(32, "must have at least 32 characters")
-    .max(512)
+    .min(32, { error: "must have at least 32 characters", abort })
+    .max(512, { error: "must have at most 512 characters", abort })
     .regex(/^[\x21-\x7e]*$/, "must be letters, digits and signs, without spaces")
     .optional(),
   FAILED_AUTH_PER_MINUTE: count.default(60),
@@ -125,7 +130,7 @@ const schema = z.object({
   MIN_FREE_DISK_BYTES: whole(0).optional(),
   DEFAULT_ENTITY: z
     .string()
-    .regex(/^[^/\s]{1,128}$/)
+    .regex(/^[^/\s]{1,128}$/, "must be a name of up to 128 characters, without slashes and spaces")
     .default("default"),
   BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
   INGEST_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
@@ -153,12 +158,12 @@ const schema = z.object({
   SHUTDOWN_TIMEOUT_MS: positiveMs.default(30_000),
   PRICES_FILE: z.string().optional(),
 
-  TRAINING_UPSTREAM_URL: upstreamUrl.optional(),
-  TRAINING_UPSTREAM_API_KEY: z.string().optional(),
-  CHAT_UPSTREAM_URL: upstreamUrl.optional(),
-  CHAT_UPSTREAM_API_KEY: z.string().optional(),
-  ANTHROPIC_UPSTREAM_URL: upstreamUrl.optional(),
-  ANTHROPIC_UPSTREAM_API_KEY: z.string().optional(),
+  TRAINING_UPSTREAM_URL: httpUrl.optional(),
+  TRAINING_UPSTREAM_API_KEY: upstreamKey.optional(),
+  CHAT_UPSTREAM_URL: httpUrl.optional(),
+  CHAT_UPSTREAM_API_KEY: upstreamKey.optional(),
+  ANTHROPIC_UPSTREAM_URL: httpUrl.optional(),
+  ANTHROPIC_UPSTREAM_API_KEY: upstreamKey.optional(),
   ANTHROPIC_UPSTREAM_PROVIDER: z.string().optional(),
   TRAINING_UPSTREAM_PROVIDER: z.string().optional(),
   CHAT_UPSTREAM_PROVIDER: z.string().optional(),
@@ -173,8 +178,8 @@ const schema = z.object({
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: positiveMs.default(1_200_000),
   UPSTREAM_IDLE_TIMEOUT_MS: positiveMs.default(1_200_000),
   SSE_KEEP_ALIVE_SECONDS: seconds.default(15),
-  GATEWAY_INCLUDE_USAGE: z.stringbool().default(true),
-  GATEWAY_CAPTURE_CONTENT: z.stringbool().default(true),
+  GATEWAY_INCLUDE_USAGE: onOrOff.default(true),
+  GATEWAY_CAPTURE_CONTENT: onOrOff.default(true),
   RECORDER_MAX_PENDING_CALLS: count.default(10_000),
   RECORDER_MAX_PENDING_BYTES: bytes.default(64 * 1024 * 1024),
 });
@@ -229,7 +234,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const { routes, problems: routeProblems } =
     routesFile === undefined
       ? { routes: undefined, problems: [] }
-      : readRoutesFile(routesFile, environment, upstreamUrl);
+      : readRoutesFile(routesFile, environment, httpUrl);
   problems.push(...routeProblems.map((problem) => `GATEWAY_ROUTES_FILE: ${problem}`));
   if (!result.success || problems.length > 0) throw new ConfigError(problems);
   return Object.freeze({ ...result.data, ...(routes === undefined ? {} : { gatewayRoutes: routes }) });

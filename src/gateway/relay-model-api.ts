@@ -7,9 +7,8 @@ import { readOrUpload } from "./request-body.ts";
 import { readCaller } from "./recording/caller.ts";
 import { CompletionRecording } from "./recording/completion-recording.ts";
 import type { Gateway } from "./gateway.ts";
-import { checkArtifact } from "./named-projects.ts";
 import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
-import { checkModelId } from "./ownership/resource-access.ts";
+import { checkNamed, readNamed } from "./ownership/request-check.ts";
 import type { Target } from "./upstreams.ts";
 import type { Recorder } from "./recording/recorder.ts";
 import type { RelayMetrics } from "./relay/relay.ts";
@@ -68,10 +67,9 @@ export async function relayModelApi(
   const includeUsage = isRecorded && modelApi.asksForUsage && settings.includeUsage;
   const asked =
     isRecorded || needsModel ? await readOrUpload(request, { includeUsage, limits, needsModel }) : undefined;
-  const model = needsModel ? asked?.readModel() : undefined;
-  checkArtifact(request.grant, ["body", "model"], model);
-  await checkModelId(request.grant, options.ledger, model);
-  const target = known ?? upstreams.targetFor({ path: modelApi.path, model });
+  const things = request.grant.covers("*") ? undefined : readNamed(request, asked?.plain());
+  const target = known ?? upstreams.targetFor({ path: modelApi.path, model: asked?.readModel() });
+  if (things !== undefined) await checkNamed(request, things, { ...options, target });
   const recording = named.project && recordingOf(request, named.project, { ...options, modelApi, target });
   if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
   if (asked !== undefined) recording?.setRequest(asked.readRequest);

@@ -16,6 +16,7 @@ import {
   hasBody,
   readBody,
   startUpload,
+  tooLarge,
   type UploadOptions,
 } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
@@ -29,6 +30,8 @@ export interface RelayedBody {
   readonly readRequest: () => ModelRequest;
   /** Reads the model without parsing the rest. */
   readonly readModel: () => string | undefined;
+  /** Returns the decompressed body; undefined if it was not read or cannot be decompressed. */
+  readonly plain: () => Buffer | undefined;
   /** The gateway added `include_usage`; the client did not. */
   readonly hideUsage: boolean;
 }
@@ -51,13 +54,19 @@ export async function readOrUpload(
   { limits, includeUsage, needsModel }: BodyReadOptions,
 ): Promise<RelayedBody> {
   const declared = contentLengthOf(request.raw);
-  const unread = { readRequest: () => unreadModelRequest(declared ?? 0), readModel: () => undefined };
+  const nothing = (): undefined => undefined;
+  const unread = {
+    readRequest: () => unreadModelRequest(declared ?? 0),
+    readModel: nothing,
+    plain: nothing,
+  };
   const maxBytes = needsModel ? limits.limitBytes : MAX_READ_BYTES;
   if (!hasBody(request.raw) || (declared ?? 0) > maxBytes) {
     return { body: await bodyToSend(request.raw, limits), ...unread, hideUsage: false };
   }
   const read = await readBody(request.raw, maxBytes, limits);
   if (!read.complete) {
+    if (needsModel) throw tooLarge(maxBytes);
     const body = startUpload(request.raw, { ...limits, prefix: read.prefix });
     return { body, ...unread, hideUsage: false };
   }
@@ -66,29 +75,28 @@ export async function readOrUpload(
   const encodings = encodingsOf(encoding);
   const plain = (): Buffer | undefined =>
     encodings.length === 0 ? bytes : decompressBody(encodings, bytes, maxBytes);
-  const readsForm = isForm(type);
   const isShort = bytes.length <= MAX_READ_BYTES;
-  const mayInject = includeUsage && isShort && !readsForm && encodings.length === 0;
+  const mayInject = includeUsage && isShort && !isForm(type) && encodings.length === 0;
   const mustRead = mayInject && mayStream(bytes);
   if (mustRead && bytes.length > MAX_PARSED_BYTES) await turn();
   const parsed = mustRead ? readModelRequest(bytes) : undefined;
   return {
     body: parsed?.withIncludeUsage ?? bytes,
-    readRequest: () =>
-      parsed ?? (isShort ? parseBody(plain(), readsForm) : undefined) ?? unread.readRequest(),
-    readModel: () => parsed?.model ?? modelIn(plain(), readsForm),
+    readRequest: () => parsed ?? (isShort ? parseBody(plain(), type) : undefined) ?? unread.readRequest(),
+    readModel: () => parsed?.model ?? modelIn(plain(), type),
+    plain,
     hideUsage: parsed?.withIncludeUsage !== undefined,
   };
 }
 
-function parseBody(plain: Buffer | undefined, isFormBody: boolean): ModelRequest | undefined {
+function parseBody(plain: Buffer | undefined, type: string | undefined): ModelRequest | undefined {
   if (plain === undefined) return undefined;
-  return isFormBody ? readFormRequest(plain) : readModelRequest(plain, false);
+  return isForm(type) ? readFormRequest(plain, type) : readModelRequest(plain, false);
 }
 
-function modelIn(plain: Buffer | undefined, isFormBody: boolean): string | undefined {
+function modelIn(plain: Buffer | undefined, type: string | undefined): string | undefined {
   if (plain === undefined) return undefined;
-  if (isFormBody || plain.length <= MAX_PARSED_BYTES) return parseBody(plain, isFormBody)?.model;
+  if (isForm(type) || plain.length <= MAX_PARSED_BYTES) return parseBody(plain, type)?.model;
   const projector = new JsonProjector(object({ model: fact }));
   projector.push(plain);
   const found = parseOrUndefined(projector.finish().json) as { readonly model?: unknown } | undefined;

@@ -1,34 +1,31 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
-import type { Gateway } from "./gateway.ts";
+import { readOrUpload } from "./request-body.ts";
 import type { Target } from "./upstreams.ts";
 import { OpaqueStream } from "./stream/chat-stream.ts";
-import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
+import { checkNamed, readNamed, type NamedCheck } from "./ownership/request-check.ts";
 import { ResourceAccess, type ResourceRoute } from "./ownership/resource-access.ts";
 import { scannedBody } from "./ownership/scanned-body.ts";
-import { isJson, upstreamHeaders } from "./relay/headers.ts";
+import { upstreamHeaders } from "./relay/headers.ts";
 import type { RelayMetrics, RelayObserver } from "./relay/relay.ts";
 import { readValidatedBody } from "./relay/validated-body.ts";
-import { bodyToSend, contentLengthOf } from "./relay/upload.ts";
+import { bodyToSend, contentLengthOf, type UploadOptions } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
 import { pathBehindPrefix, targetUnder } from "./relay/upstream-path.ts";
 
 export type BodyPolicy =
   | { readonly kind: "typed"; readonly schema: z.ZodType; readonly limitBytes: number }
-  /** `isJson`: whatever its media type; otherwise only a body labelled as JSON is. */
-  | { readonly kind: "streamed"; readonly limitBytes: number; readonly isJson?: boolean };
+  /** `other`: streamed for a key of all projects, else read whole, if it is short. */
+  | { readonly kind: "streamed" | "other"; readonly limitBytes: number };
 
-export interface RequestRelayOptions {
-  readonly gateway: Gateway;
-  readonly target: Target;
+export interface RequestRelayOptions extends NamedCheck {
   readonly meter: RelayMetrics;
-  readonly settings: { readonly uploadIdleMs: number; readonly stallMs: number };
+  readonly settings: Record<"uploadIdleMs" | "stallMs" | "chatBodyLimitBytes", number>;
   readonly route: string;
   readonly body: BodyPolicy;
   readonly wrapsErrors: boolean;
   readonly repeatable: boolean;
   readonly observer?: RelayObserver | undefined;
-  readonly ledger: OwnerLedger;
   readonly resource: ResourceRoute;
 }
 
@@ -36,23 +33,12 @@ export interface RequestRelayOptions {
 export async function relayRequest(
   request: FastifyRequest,
   reply: FastifyReply,
-  {
-    gateway,
-    target,
-    meter,
-    settings,
-    route,
-    body: policy,
-    wrapsErrors,
-    repeatable,
-    observer,
-    ledger,
-    resource,
-  }: RequestRelayOptions,
+  options: RequestRelayOptions,
 ): Promise<void> {
-  const access = await ResourceAccess.of(request, ledger, resource);
+  const { gateway, target, meter, settings, route, wrapsErrors, repeatable, observer, resource } = options;
+  const access = await ResourceAccess.of(request, options.ledger, resource);
   if (!gateway.enter(request, reply)) return;
-  const body = await bodyFor(request, policy, { idleMs: settings.uploadIdleMs, access });
+  const body = await bodyFor(request, options, access);
   const rewrite = access?.rewrite;
   await gateway.relay(request, reply, {
     route,
@@ -76,18 +62,33 @@ export async function relayRequest(
 
 async function bodyFor(
   request: FastifyRequest,
-  policy: BodyPolicy,
-  { idleMs, access }: { idleMs: number; access: ResourceAccess | undefined },
+  options: RequestRelayOptions,
+  access: ResourceAccess | undefined,
 ): Promise<UpstreamRequest["body"]> {
+  const { body: policy, settings } = options;
   const hold = (bytes: number): void => request.server.bodies.hold(request, bytes);
-  const limits = { limitBytes: policy.limitBytes, idleMs, hold };
+  const limits = { limitBytes: policy.limitBytes, idleMs: settings.uploadIdleMs, hold };
   const check = async (body: unknown, isWhole?: boolean): Promise<void> => access?.checkBody(body, isWhole);
   if (policy.kind === "typed") return readValidatedBody(request.raw, { ...policy, ...limits, check });
-  const { "content-type": type = "application/json" } = request.headers;
-  if (access?.readsBody === true && (policy.isJson === true || isJson(type)))
-    return scannedBody(request, limits, { isKnown: policy.isJson === true, check });
-  await check(undefined);
-  return bodyToSend(request.raw, limits);
+  if (request.grant.covers("*")) {
+    await check(undefined);
+    return bodyToSend(request.raw, limits);
+  }
+  if (policy.kind === "streamed") return scannedBody(request, limits, check);
+  return checkedBody(request, { ...limits, limitBytes: settings.chatBodyLimitBytes }, { ...options, check });
+}
+
+/** Reads a body that names only what a key may use. Errors: those of `readNamed`, `checkNamed` and `check`. */
+export async function checkedBody(
+  request: FastifyRequest,
+  limits: UploadOptions,
+  { check, ...options }: NamedCheck & { readonly check?: (body: unknown) => Promise<void> },
+): Promise<UpstreamRequest["body"]> {
+  const read = await readOrUpload(request, { limits, includeUsage: false, needsModel: true });
+  const named = readNamed(request, read.plain());
+  await checkNamed(request, named, options);
+  await check?.(named.body);
+  return read.body;
 }
 
 /** Builds the upstream request headers for a body. */

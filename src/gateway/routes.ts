@@ -15,13 +15,14 @@ import { registerMetrics, type GatewayMeter } from "./metrics.ts";
 import { checkArtifact, checkNamedProjects } from "./named-projects.ts";
 import { FREE, observeUnmetered } from "./observe-unmetered.ts";
 import { KnownResponses, type ResponseMakers } from "./responses/known-responses.ts";
+import type { MakerOptions } from "./responses/maker-of.ts";
 import { relayResponse } from "./responses/relay-response.ts";
 import { parseResponseRequest } from "./responses/response-id.ts";
 import { isModelListRequest, singleLister, listModels } from "./models/model-list.ts";
 import { Recorder, type CompletionStore } from "./recording/recorder.ts";
 import { createUnrecorded } from "./recording/unrecorded.ts";
 import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
-import { checkModelId } from "./ownership/resource-access.ts";
+import { checkModelIds } from "./ownership/resource-access.ts";
 import { passThrough } from "./pass-through.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyPolicy } from "./request-relay.ts";
@@ -100,8 +101,8 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   const reportUnrecorded = createUnrecorded(registry, steadyClock);
   const makers = options.completions;
   const responses = new KnownResponses();
-  const shared = { gateway, meter, settings, ledger };
-  const metered = { ...shared, clock, recorder, makers, responses, reportUnrecorded };
+  const shared = { gateway, meter, settings, ledger, makers, responses };
+  const metered = { ...shared, clock, recorder, reportUnrecorded };
   for (const modelApi of MODEL_APIS) addModelApi(add, modelApi, metered);
   for (const route of typedRoutes) addTyped(add, route, shared);
   for (const [path, allowed] of methodsByPath()) addOtherMethods(add, path, allowed);
@@ -119,8 +120,7 @@ function rejectUpgrades(app: FastifyInstance): void {
 
 type Add = (route: RouteOptions) => void;
 
-interface Shared {
-  readonly gateway: Gateway;
+interface Shared extends MakerOptions {
   readonly meter: GatewayMeter;
   readonly settings: GatewayRoutesSettings;
   readonly ledger: OwnerLedger;
@@ -172,7 +172,7 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
   const policy: BodyPolicy =
     route.body === "typed"
       ? { kind: "typed", schema: route.schema.body!, limitBytes: settings.typedBodyLimitBytes }
-      : { kind: "streamed", limitBytes: settings.trainingBodyLimitBytes, isJson: route.body === "streamed" };
+      : { kind: route.body ?? "other", limitBytes: settings.trainingBodyLimitBytes };
   add({
     method: route.method,
     url: route.path,
@@ -203,14 +203,14 @@ function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): v
       return listModels(request, reply, shared.gateway);
     const query = routeQueryOf(request);
     checkArtifact(request.grant, ["path", "model"], query.model);
-    await checkModelId(request.grant, shared.ledger, query.model);
+    if (query.model !== undefined) await checkModelIds(request.grant, shared.ledger, [query.model]);
     const target = listed ?? shared.gateway.upstreams.targetFor(query);
     return relayRequest(request, reply, {
       ...shared,
       target,
       observer: observeUnmetered(request, reply, { ...metered, meter: shared.meter, target }),
       route: "other",
-      body: { kind: "streamed", limitBytes: shared.settings.trainingBodyLimitBytes },
+      body: { kind: "other", limitBytes: shared.settings.trainingBodyLimitBytes },
       wrapsErrors: false,
       // other POSTs carry ids that make them idempotent
       repeatable: request.method !== "POST" || !/^\/v1\/preview(?:$|[/?])/.test(request.url),

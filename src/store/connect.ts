@@ -50,7 +50,7 @@ export function connectServer(urls: string | readonly string[], options: ServerO
   const longestMs = Math.max(...Object.values(limits).map((limit) => limit.max_execution_time)) * 1000;
   const admission = admissionOf(options, maxRunning);
   const transportTo = (url: string, connections: number, gate: Admission): Transport => {
-    const client = createClient({
+    const client = clientOf({
       url,
       // for a stuck socket: the transport ends a request earlier
       request_timeout: longestMs + 60_000,
@@ -78,6 +78,19 @@ export function connectServer(urls: string | readonly string[], options: ServerO
   return createEngine(createReplicaSet(watchReplicas(replicas, { insertQuorum: quorum, onChange })), {
     limits,
   });
+}
+
+/** Errors: `StoreOpenError`, without the client's own message, which has values of the URL. */
+function clientOf(options: Parameters<typeof createClient>[0]): ReturnType<typeof createClient> {
+  try {
+    return createClient(options);
+  } catch (error) {
+    throw new StoreOpenError(
+      "other",
+      "CLICKHOUSE_URL has parameters that ClickHouse's client rejects.",
+      error,
+    );
+  }
 }
 
 function urlOfShards(url: string, shards: number): string {

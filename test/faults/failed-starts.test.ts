@@ -74,6 +74,21 @@ describe("an invalid setting", () => {
   });
 });
 
+it.each([
+  ["TRAINING_UPSTREAM_URL", "not a url", "Wrong settings:\n  TRAINING_UPSTREAM_URL: must be a URL"],
+  ["CLICKHOUSE_URL", "http://h/?tiny=secret", "Sumtree could not start: CLICKHOUSE_URL has parameters"],
+  [
+    "CLICKHOUSE_URL",
+    "http://h/?request_timeout=secret",
+    "Sumtree could not start: CLICKHOUSE_URL has parameters",
+  ],
+  ["PRICES_FILE", "/none/secret", "Sumtree could not start: PRICES_FILE: "],
+])("%s=%s is one sentence", async (name, value, said) => {
+  const message = await failedStart({ ROOT_API_KEY: ROOT_KEY, [name]: value });
+  expect(message.startsWith(said)).toBe(true);
+  expect(message).not.toMatch(/\n +at |tiny/);
+});
+
 describe("errors at start", () => {
   it("a port that is in use", async () => {
     const other = createServer().listen(0, "127.0.0.1");

@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { responseKeyName } from "../../src/gateway/responses/response-id.ts";
 import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 
@@ -27,6 +28,8 @@ beforeAll(async () => {
     ["j1", MODEL.replaceAll("-", "")].map((id) => ({ id, project_id: "acme/one" })),
     { name: "test" },
   );
+  const made = { project_id: "acme/one", id: responseKeyName("training", "resp_1"), trace_id: "t", hour: 0 };
+  await test.engine.insert("call_keys", [made], { name: "test" });
   port = Number(new URL(await test.app.listen({ host: "127.0.0.1", port: 0 })).port);
   keys = {
     one: await keyFor("acme/one"),

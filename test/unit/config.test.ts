@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { misspeltSettings, readConfig } from "../../src/config.ts";
+import { misspeltSettings, readConfig, settingNames } from "../../src/config.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-config-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -71,6 +71,65 @@ describe("readConfig", () => {
   ] as const)("%s=%j is %j", (name, value, expected) => {
     expect(readConfig({ [name]: value })[name]).toBe(expected);
   });
+});
+
+const SECRET = "s3cr3t-v4lue";
+const URLS = [
+  "not a url",
+  "http://",
+  `ftp://u:${SECRET}@host`,
+  `https://u:%zz${SECRET}@host`,
+  "http://h/%ff",
+];
+const KEYS = ["\u2603", `${SECRET}\u00e9`, `${SECRET}\n${SECRET}`, `${SECRET}\0`, "\u007f"];
+const HOMES = ["~", "~/data", "~root/x", "~~", `a\0${SECRET}`];
+/** Wrong values of settings that take more than numbers and words. */
+const WRONG: Readonly<Record<string, readonly string[]>> = {
+  HOST: ["http://localhost", "999.1.1.1", "a b", "host:80", SECRET.concat("/")],
+  DATA_DIR: HOMES,
+  BACKUP_DIR: HOMES,
+  CLICKHOUSE_URL: [...URLS, `http://host:8123,${SECRET}`, "http://h:99999", ","],
+  CLICKHOUSE_CLUSTER: ["a b", "a/b", "{}", "x".repeat(65), `${SECRET}!`],
+  DEFAULT_ENTITY: ["a b", "a/b", "/", "x".repeat(129), `${SECRET}/${SECRET}`],
+  ROOT_API_KEY: [SECRET, "x".repeat(31), "x".repeat(513), `${SECRET} ${"x".repeat(32)}`, "\u00e9".repeat(32)],
+  TRAINING_UPSTREAM_URL: URLS,
+  CHAT_UPSTREAM_URL: URLS,
+  ANTHROPIC_UPSTREAM_URL: URLS,
+  TRAINING_UPSTREAM_API_KEY: KEYS,
+  CHAT_UPSTREAM_API_KEY: KEYS,
+  ANTHROPIC_UPSTREAM_API_KEY: KEYS,
+};
+/** Taken as they are: a provider's name, and a file that the start reads. */
+const ANYTHING = /_PROVIDER$|^PRICES_FILE$/;
+const needed: Readonly<Record<string, object>> = {
+  CLICKHOUSE_URL: { ROOT_API_KEY: "k".repeat(40) },
+  CLICKHOUSE_CLUSTER: { ROOT_API_KEY: "k".repeat(40), CLICKHOUSE_URL: "http://host" },
+};
+
+describe.each(settingNames.filter((name) => !ANYTHING.test(name)))("a wrong %s", (name) => {
+  it("is one sentence that names it, without its value", () => {
+    const values = WRONG[name] ?? ["-1", "1e99", "0x10", `${SECRET} GB`, "\u2603"];
+    for (const value of values) {
+      const problems = problemsOf({ ...needed[name], [name]: value });
+      const said = [expect.stringMatching(new RegExp(`^${name}: (?:must|the file|line)`))];
+      expect([value, problems]).toEqual([value, said]);
+      expect(problems[0]).not.toContain(SECRET);
+    }
+  });
+});
+
+it.each([...URLS, "", "//host", 7, null])("names the line of a route to %j", (url) => {
+  const routes = JSON.stringify(
+    [
+      { api: "openai", url: "http://a" },
+      { api: "openai", url },
+    ],
+    null,
+    1,
+  );
+  const problems = problemsOf({ GATEWAY_ROUTES_FILE: file("routes.json", routes) });
+  expect(problems).toEqual([expect.stringMatching(/^GATEWAY_ROUTES_FILE: line 8: 1\.url: must (?:be|have)/)]);
+  expect(problems[0]).not.toContain(SECRET);
 });
 
 describe("an upstream", () => {

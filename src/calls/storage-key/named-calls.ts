@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
@@ -24,9 +25,12 @@ export interface NamedCalls {
   note(name: CallName, storageKey: StorageKey): Promise<void>;
   /** Finds the project's call with this name and completion id. */
   find(name: CallName, completionId: string): Promise<NamedCall | undefined>;
-  /** Finds the first indexed name. */
-  firstIndexed(project: Project, names: readonly string[]): Promise<string | undefined>;
+  /** Finds the first indexed name of any of the projects. Waits a little for other writers of the store. */
+  firstIndexed(projects: readonly Project[], names: readonly string[]): Promise<string | undefined>;
 }
+
+const TRIES = 4;
+const WAIT_MS = 150;
 
 interface Batch {
   readonly rows: Parameters<typeof indexCallKeys>[1][number][];
@@ -64,10 +68,14 @@ export function createNamedCalls(engine: Engine, traces: StorageKeyLookup): Name
       );
       return call && { id: call.id, hasEnded: call.ended === 1, attributes: call.attributes ?? "{}" };
     },
-    async firstIndexed(project, names) {
-      const keys = names.map((name) => ({ project, id: name }));
-      const found = await traces.find(keys);
-      return names.find((_, index) => found.has(keyText(keys[index]!)));
+    async firstIndexed(projects, names) {
+      const keys = projects.flatMap((project) => names.map((id) => ({ project, id })));
+      for (let tries = engine.writeCountOf("call_keys") === undefined ? TRIES : 1; ; tries--) {
+        const found = await traces.find(keys);
+        const key = keys.find((one) => found.has(keyText(one)));
+        if (key !== undefined || tries === 1) return key?.id;
+        await delay(WAIT_MS);
+      }
     },
   };
 }

@@ -8,6 +8,13 @@ export function normalizePath(url: string): string {
   return url.split("?", 1)[0]!.replace(/(?<=.)\/$/, "");
 }
 
+/** True if an endpoint (without `/v1`) takes a form in place of JSON. */
+export function takesForm(path: string): boolean {
+  return /^\/(?:audio\/(?:transcriptions|translations)|images\/(?:edits|variations))$/.test(
+    normalizePath(path),
+  );
+}
+
 /** True if errors of this path, with or without `/v1`, use Anthropic's format. */
 export function isAnthropicPath(url: string): boolean {
   return /^(?:\/v1)?\/messages(?:$|[/?])/.test(url);

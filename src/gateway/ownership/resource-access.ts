@@ -59,11 +59,6 @@ export class ResourceAccess {
     return access;
   }
 
-  /** True if a request body must be read to check it. */
-  get readsBody(): boolean {
-    return !this.#seesAll;
-  }
-
   get #seesAll(): boolean {
     return this.#grant.covers("*");
   }
@@ -147,19 +142,18 @@ export class ResourceAccess {
   }
 }
 
-/** Checks the model of a model request, if it is named by the id of a training resource. Errors: not_found; `StorageError`. */
-export async function checkModelId(
+/** Checks models that are named by the id of a training resource. Errors: not_found; `StorageError`. */
+export async function checkModelIds(
   grant: Grant,
   ledger: OwnerLedger,
-  model: string | undefined,
+  models: readonly string[],
 ): Promise<void> {
-  const id = canonicalId(model ?? "");
-  if (!isUuid(id) || grant.covers("*")) return;
-  const owner = (await ledger.find([id])).get(id);
-  if (owner !== undefined && !grant.covers(owner)) throw notFound("Model");
+  const ids = models.map(canonicalId).filter(isUuid);
+  if (ids.length === 0 || grant.covers("*")) return;
+  for (const owner of (await ledger.find(ids)).values()) if (!grant.covers(owner)) throw notFound("Model");
 }
 
-function notFound(kind: NamedId["kind"]): AppError {
+export function notFound(kind: NamedId["kind"] | "Response"): AppError {
   return new AppError("not_found", `${kind} not found.`);
 }
 

@@ -17,7 +17,7 @@ import type { UpstreamRequest } from "../relay/upstream.ts";
 import { facts } from "../stream/capture-rules.ts";
 import { JsonProjector } from "../stream/json-projector.ts";
 
-/** Members of a training body that can name resources and projects. */
+/** Members of a training body that can name resources and projects. Others, such as trajectories, are skipped. */
 const NAMES = (
   "id model_id job_id training_job_id checkpoint_id model base_model project project_id project_name entity entity_name " +
   "config experimental_config training_data_url"
@@ -27,13 +27,6 @@ const NAMES = (
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 const FIRST_BYTES = 256 * 1024;
 
-export interface BodyScanOptions {
-  /** A body of a known route: other members, such as trajectories, name nothing, and are skipped. */
-  readonly isKnown: boolean;
-  /** Rejects for members that are not allowed. */
-  readonly check: (body: unknown, isWhole: boolean) => Promise<void>;
-}
-
 /**
  * Returns a JSON body for the upstream, whose named members pass `check`. A long body is streamed; if a later member is
  * rejected, the upstream never has its end. Errors: bad_request; those of `check`; unsupported_media_type for a long or
@@ -42,7 +35,7 @@ export interface BodyScanOptions {
 export async function scannedBody(
   request: FastifyRequest,
   limits: UploadOptions,
-  { isKnown, check }: BodyScanOptions,
+  check: (body: unknown, isWhole: boolean) => Promise<void>,
 ): Promise<UpstreamRequest["body"]> {
   checkDeclaredLength(request.raw, limits.limitBytes);
   if (!hasBody(request.raw)) {
@@ -55,14 +48,14 @@ export async function scannedBody(
   if (read.complete) {
     const plain = decompressBody(encodings, read.bytes, MAX_HELD_BYTES);
     if (plain === undefined) throw unreadable();
-    await check(membersOf(await scan([plain], isKnown), isKnown), true);
+    await check(membersOf(await scan([plain])), true);
     return read.bytes;
   }
   if (encodings.length > 0) throw unreadable();
-  const first = (await scan(read.prefix, isKnown)).finish();
+  const first = (await scan(read.prefix)).finish();
   await check(parseOrUndefined(first.json) ?? {}, false);
-  const whole = scanner(isKnown);
-  const finish = async (): Promise<void> => check(membersOf(whole, isKnown), true);
+  const whole = scanner();
+  const finish = async (): Promise<void> => check(membersOf(whole), true);
   const later = { push: (chunk: Buffer) => whole.push(chunk), finish };
   return startUpload(request.raw, { ...limits, prefix: read.prefix, check: later });
 }
@@ -74,12 +67,12 @@ function unreadable(): AppError {
 
 const STEP_BYTES = 256 * 1024;
 
-function scanner(isKnown: boolean): JsonProjector {
-  return new JsonProjector(facts(NAMES, { withOthers: !isKnown }));
+function scanner(): JsonProjector {
+  return new JsonProjector(facts(NAMES));
 }
 
-async function scan(parts: readonly Buffer[], isKnown: boolean): Promise<JsonProjector> {
-  const read = scanner(isKnown);
+async function scan(parts: readonly Buffer[]): Promise<JsonProjector> {
+  const read = scanner();
   for (const part of parts) {
     for (let at = 0; at < part.length; at += STEP_BYTES) {
       if (at > 0) await turn();
@@ -90,11 +83,11 @@ async function scan(parts: readonly Buffer[], isKnown: boolean): Promise<JsonPro
 }
 
 /** Returns the named members of a whole body. Throws bad_request. */
-function membersOf(read: JsonProjector, isKnown: boolean): unknown {
+function membersOf(read: JsonProjector): unknown {
   const { isComplete } = read;
   const { json, isPartial } = read.finish();
   const body = parseOrUndefined(json);
   if (!isComplete || !isJsonObject(body)) throw new AppError("bad_request", "The body is not a JSON object.");
-  if (isPartial && isKnown) throw new AppError("bad_request", "A name or value in the body is too long.");
+  if (isPartial) throw new AppError("bad_request", "A name or value in the body is too long.");
   return body;
 }

@@ -24,9 +24,9 @@ export function completionStore(
       const found = await traces.find(keys);
       return new Set(keys.filter((key) => found.has(keyText(key))).map(({ id }) => id));
     },
-    async findMaker(project, id, upstreams) {
+    async findMaker(projects, id, upstreams) {
       const names = upstreams.map((upstream) => responseKeyName(upstream, id));
-      const indexed = await named.firstIndexed(project, names);
+      const indexed = await named.firstIndexed(projects, names);
       return indexed === undefined ? undefined : upstreams[names.indexOf(indexed)];
     },
   };

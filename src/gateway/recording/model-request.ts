@@ -82,11 +82,11 @@ function withoutSession(id: string): string {
   return [account, device].find((one): one is string => typeof one === "string" && one !== "") ?? id;
 }
 
-function hasTooManyValues(body: Buffer): boolean {
+export function hasTooManyValues(body: Buffer, max = MAX_VALUES): boolean {
   const size = new JsonSize();
-  for (let at = 0; at < body.length && size.count <= MAX_VALUES; at += MAX_INPUT_BYTES)
+  for (let at = 0; at < body.length && size.count <= max; at += MAX_INPUT_BYTES)
     size.add(body.subarray(at, at + MAX_INPUT_BYTES));
-  return size.count > MAX_VALUES;
+  return size.count > max;
 }
 
 /** Returns the request of a body that is not parsed: too large, compressed or invalid. */

@@ -120,6 +120,11 @@ export function isJson(contentType: string | undefined): boolean {
   return /^\s*application\/(\S+\+)?json\s*(;|$)/i.test(contentType ?? "");
 }
 
+/** True if a header names a character set other than UTF-8 or a part of it. */
+export function hasOddCharset(header: string): boolean {
+  return /charset/i.test(header.replace(/;\s*charset="?(?:utf-?8|us-ascii)"?\s*(?=;|$)/gi, ""));
+}
+
 function pick(from: Headers, names: ReadonlySet<string>, prefixes: readonly string[]) {
   const hopByHop = hopByHopOf(from["connection"]);
   const picked: Record<string, string | string[]> = {};

@@ -5,7 +5,7 @@ import type { CompletionAttributes } from "../recording/recorded-completion.ts";
 /** Response of the Responses API seen by this process, and the call it is recorded as. */
 export interface KnownResponse {
   readonly upstream: string;
-  readonly recorded: RecordedResponse | undefined;
+  readonly recorded: RecordedResponse;
 }
 
 export interface RecordedResponse {
@@ -32,10 +32,7 @@ export class KnownResponses {
     return this.#known.get(id);
   }
 
-  /** Stores a response; a recorded entry is not replaced by an unrecorded one of the same upstream. */
   put(id: string, response: KnownResponse): void {
-    const known = this.#known.get(id);
-    if (response.recorded === undefined && known?.upstream === response.upstream) return;
     this.#known.set(id, response);
   }
 }
@@ -43,8 +40,12 @@ export class KnownResponses {
 /** Store lookup for responses unknown to this process. */
 export interface ResponseMakers {
   /**
-   * Returns the upstream that created a response of a project; `undefined` if none of `upstreams` did. Throws
+   * Returns the upstream that created a response of one of the projects; `undefined` if none of `upstreams` did. Throws
    * `StorageError`.
    */
-  findMaker(project: Project, responseId: string, upstreams: readonly string[]): Promise<string | undefined>;
+  findMaker(
+    projects: readonly Project[],
+    responseId: string,
+    upstreams: readonly string[],
+  ): Promise<string | undefined>;
 }

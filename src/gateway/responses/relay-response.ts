@@ -1,19 +1,18 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../../shared/errors.ts";
-import type { Project } from "../../shared/project.ts";
 import type { ModelRelayOptions } from "../relay-model-api.ts";
 import { projectOf } from "../request-project.ts";
 import { RESPONSES } from "../apis/model-apis.ts";
-import { headersFor } from "../request-relay.ts";
+import { notFound } from "../ownership/resource-access.ts";
+import { checkedBody, headersFor } from "../request-relay.ts";
 import { bodyToSend } from "../relay/upload.ts";
 import { pathBehindPrefix, targetUnder } from "../relay/upstream-path.ts";
-import type { Target } from "../upstreams.ts";
+import { makerOf } from "./maker-of.ts";
 import type { ResponseRequest } from "./response-id.ts";
 import { ResponseSighting } from "./response-sighting.ts";
 
 /**
- * Relays a request for a response by id to the upstream that created it. A recorded response is visible only to keys of its
- * project. Throws not_found.
+ * Relays a request for a response by id to the upstream that created it. Only keys of all projects see one that no project of
+ * theirs has made. Errors: not_found.
  */
 export async function relayResponse(
   request: FastifyRequest,
@@ -22,17 +21,16 @@ export async function relayResponse(
 ): Promise<void> {
   const { gateway, settings, recorder, clock, responses, meter } = options;
   const known = responses.get(responseRequest.id);
-  const recorded = known?.recorded;
-  if (recorded !== undefined && !mayUse(request, recorded.project)) {
-    throw new AppError("not_found", "Response not found.");
-  }
+  const seesAll = request.grant.covers("*");
+  const maker = await makerOf(request, responseRequest.id, options);
+  if (!seesAll && maker === undefined) throw notFound("Response");
+  const recorded =
+    known !== undefined && request.grant.covers(known.recorded.project) ? known.recorded : undefined;
   const project = recorded?.project ?? projectOf(request).project;
-  const target = await targetOfResponse(responseRequest, {
-    ...options,
-    project,
-    known: known?.upstream,
-    request,
-  });
+  const { upstreams } = gateway;
+  const made = maker === undefined ? undefined : upstreams.named(maker);
+  // one made elsewhere is routed by path
+  const target = made ?? upstreams.targetFor({ path: pathBehindPrefix(request.url) });
   if (!gateway.enter(request, reply)) return;
   if (project !== undefined) recorder.admit({ project, key: request.grant.keyId });
   const limits = {
@@ -40,7 +38,9 @@ export async function relayResponse(
     idleMs: settings.uploadIdleMs,
     hold: (bytes: number): void => request.server.bodies.hold(request, bytes),
   };
-  const body = await bodyToSend(request.raw, limits);
+  const body = await (seesAll
+    ? bodyToSend(request.raw, limits)
+    : checkedBody(request, limits, { ...options, target }));
   const observer =
     project === undefined || !responseRequest.isSighting
       ? undefined
@@ -73,34 +73,4 @@ export async function relayResponse(
     stallMs: settings.stallMs,
     observer,
   });
-}
-
-interface MakerQuery extends ModelRelayOptions {
-  readonly request: FastifyRequest;
-  readonly project: Project | undefined;
-  /** Upstream name, if known to this process. */
-  readonly known: string | undefined;
-}
-
-/** Returns the upstream that created the response; an unknown response is routed by path. */
-async function targetOfResponse(
-  { id }: ResponseRequest,
-  { gateway: { upstreams }, makers, project, known, request }: MakerQuery,
-): Promise<Target> {
-  const names = upstreams.modelTargets.map(({ name }) => name);
-  const maker =
-    known ??
-    (project === undefined || names.length < 2
-      ? undefined
-      : await makers.findMaker(project, id, names).catch(() => undefined));
-  const target = maker === undefined ? undefined : upstreams.named(maker);
-  return target ?? upstreams.targetFor({ path: pathBehindPrefix(request.url) });
-}
-
-function mayUse({ grant }: FastifyRequest, project: Project): boolean {
-  try {
-    return grant.project(project) === project;
-  } catch {
-    return false;
-  }
 }

@@ -31,10 +31,9 @@ export function object(members: Readonly<Record<string, CaptureRule | undefined>
   return { kind: "object", members: new Map([...Object.entries(members), ...unrecorded]), others: other };
 }
 
-/** Builds an object rule: given members whole, others skipped or captured within a budget. */
-export function facts(names: readonly string[], { withOthers }: { withOthers: boolean }): CaptureRule {
-  const members = new Map(names.map((name) => [name, fact]));
-  return { kind: "object", members, others: withOthers ? other : undefined };
+/** Builds an object rule: given members whole, others skipped. */
+export function facts(names: readonly string[]): CaptureRule {
+  return { kind: "object", members: new Map(names.map((name) => [name, fact])), others: undefined };
 }
 
 const message = object({

@@ -1,0 +1,74 @@
+import { isUtf8 } from "node:buffer";
+import type { FastifyRequest } from "fastify";
+import { AppError } from "../../shared/errors.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import { takesForm } from "../apis/endpoint-paths.ts";
+import { checkArtifact } from "../named-projects.ts";
+import { parseOrUndefined } from "../parse-or-undefined.ts";
+import { formFields, isForm } from "../recording/form-request.ts";
+import { hasTooManyValues } from "../recording/model-request.ts";
+import { hasOddCharset, hasOwnCredentials, isJson } from "../relay/headers.ts";
+import { hasBody } from "../relay/upload.ts";
+import { pathBehindPrefix } from "../relay/upstream-path.ts";
+import { makerOf, type MakerOptions } from "../responses/maker-of.ts";
+import type { Target } from "../upstreams.ts";
+import type { OwnerLedger } from "./ledger/owner-ledger.ts";
+import { namedThingsIn, type NamedThing } from "./named-things.ts";
+import { checkModelIds, notFound } from "./resource-access.ts";
+
+const MAX_VALUES = 1_000_000;
+
+export interface ReadRequest {
+  readonly things: readonly NamedThing[];
+  /** Of a JSON request. */
+  readonly body?: unknown;
+}
+
+/**
+ * Reads what a body names, if no upstream can read it otherwise: UTF-8 without a byte order mark, as JSON or as the form that
+ * the endpoint takes. `plain`: the decompressed body. Errors: unsupported_media_type; bad_request.
+ */
+export function readNamed({ raw, url, headers }: FastifyRequest, plain: Buffer | undefined): ReadRequest {
+  if (!hasBody(raw) || plain?.length === 0) return { things: [] };
+  const { "content-type": type = "application/json" } = headers;
+  const isFormBody = isForm(type) && takesForm(pathBehindPrefix(url));
+  if (plain === undefined || hasOddCharset(type) || !(isFormBody || isJson(type)))
+    throw new AppError("unsupported_media_type", "The gateway cannot read this media type or encoding.");
+  if (isFormBody) {
+    const fields = formFields(plain, type);
+    const members = fields?.map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(text)}`);
+    if (members !== undefined) return { things: namedThingsIn(`{${members.join()}}`) };
+    throw new AppError("bad_request", "The body is not a form that all servers read alike.");
+  }
+  if (hasTooManyValues(plain, MAX_VALUES)) throw new AppError("bad_request", "The body has too many values.");
+  const text = isUtf8(plain) ? plain.toString("utf8") : "";
+  const body = parseOrUndefined(text);
+  if (isJsonObject(body)) return { things: namedThingsIn(text), body };
+  throw new AppError("bad_request", "The body is not a JSON object in UTF-8 without a byte order mark.");
+}
+
+export interface NamedCheck extends MakerOptions {
+  readonly ledger: OwnerLedger;
+  readonly target: Target;
+}
+
+/**
+ * Checks that the projects of a key own what a body names. The provider checks what it keeps itself if the client's own
+ * credentials replace the operator's. Errors: not_found; validation; `StorageError`.
+ */
+export async function checkNamed(
+  request: FastifyRequest,
+  { things }: ReadRequest,
+  options: NamedCheck,
+): Promise<void> {
+  const { grant, headers } = request;
+  const named = (kind: NamedThing["kind"]): readonly string[] =>
+    things.flatMap((one) => (one.kind === kind ? [one.text] : []));
+  const models = named("model");
+  for (const model of models) checkArtifact(grant, ["body", "model"], model);
+  await checkModelIds(grant, options.ledger, models);
+  for (const id of named("response"))
+    if ((await makerOf(request, id, options)) === undefined) throw notFound("Response");
+  const checksItself = hasOwnCredentials(headers) && options.target.credential !== undefined;
+  if (named("other").length > 0 && !checksItself) throw notFound("Resource");
+}
