@@ -152,7 +152,7 @@ function printed(
     texts.length === 0
       ? sql`toUInt32(0)`
       : sql`transform(price_key, ${param("Array(String)", texts)}, ${numbered(texts.length)}, toUInt32(0))`;
-  const at = entryIndex(keyIndex, { intervalStartsUs, prices });
+  const at = entryIndex({ intervalStartsUs, prices });
   const isUsed = sql`(price_key != '')`;
   const known = entries.filter((entry) => entry !== undefined);
   const flag = (of: (entry: Entry) => boolean): Sql => {
@@ -181,12 +181,12 @@ function printed(
 }
 
 /** Index of the entry of a record, from 1 on. Without arithmetic, the engine computes it once per price key. */
-function entryIndex(keyIndex: Sql, { intervalStartsUs, prices }: Omit<Axes, "texts">): Sql {
+function entryIndex({ intervalStartsUs, prices }: Omit<Axes, "texts">): Sql {
   const [intervals, tiers] = [intervalStartsUs.length, prices.inputs.length + 1];
-  if (intervals * tiers === 1) return keyIndex;
+  if (intervals * tiers === 1) return sql`key_index`;
   const starts = param("Array(Int64)", intervalStartsUs);
   const interval = sql`indexOf(${starts}, roundDown(started_at_us, ${starts}))`;
-  return sql`toUInt32(((${keyIndex} - 1) * ${trusted(String(intervals))} + ${interval} - 1) * ${trusted(String(tiers))}
+  return sql`toUInt32(((key_index - 1) * ${trusted(String(intervals))} + ${interval} - 1) * ${trusted(String(tiers))}
     + ${countTiersBelow(prices.inputs)} + 1)`;
 }
 
