@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { registerPeriodic } from "./periodic.ts";
 import type { Clock } from "./shared/clock.ts";
+import { cacheReads } from "./store/cached-reads.ts";
 import type { Engine } from "./store/engine.ts";
 import { retryWithoutSpace } from "./store/require-free-space.ts";
 import { instrumentEngine, type StatementMeter } from "./store/instrumented-engine.ts";
@@ -26,5 +27,6 @@ export function guardStore(app: FastifyInstance, { engine, clock, meter }: Deps)
       app.log.warn({ migrations }, "store migrated by a newer version: writes blocked"),
   });
   registerPeriodic(app, { name: "compare_migrations", everyMs: COMPARE_EVERY_MS, run: guard.compare });
-  return { ...retryWithoutSpace(instrumentEngine(guard.engine, meter)), compareMigrations: guard.compare };
+  const guarded = retryWithoutSpace(instrumentEngine(guard.engine, meter));
+  return { ...cacheReads(guarded), compareMigrations: guard.compare };
 }

@@ -12,6 +12,8 @@ export interface QueryOptions {
    * if there is no other. Set it for commands that copy rows.
    */
   readonly requireCurrent?: boolean;
+  /** All tables of a read, whose result is cached until this process writes to one; the reader must not change the result. */
+  readonly dependsOn?: readonly string[];
   /** Default for reads and inserts: the distributed tables over all shards. */
   readonly tables?: TableScope;
   /** Called with the rows and bytes a query read. A server reports them with the first byte: incomplete for long responses. */

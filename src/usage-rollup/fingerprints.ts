@@ -51,7 +51,7 @@ export async function readFingerprints(
     sql`SELECT hour, toString(sum(fingerprint)) AS found FROM calls
         PREWHERE project_id = ${param("String", project)} AND ${hours} GROUP BY hour
         SETTINGS optimize_aggregation_in_order = 1`,
-    { ...options, limits: "heavy" },
+    { ...options, limits: "heavy", dependsOn: ["calls"] },
   );
   return new Fingerprints(new Map(rows.map((row) => [row.hour, BigInt(row.found)])));
 }

@@ -31,7 +31,7 @@ export async function readHourBuckets(
 ): Promise<readonly number[]> {
   const rows = await engine.rows<{ hour: number }>(
     hourBucketsOf(ofProject(project), { kind: "started", range: started }),
-    { ...options, limits: "heavy", requireCurrent: true },
+    { ...options, limits: "heavy", requireCurrent: true, dependsOn: ["calls"] },
   );
   return rows.map(({ hour }) => hour).sort((a, b) => a - b);
 }

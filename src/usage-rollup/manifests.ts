@@ -40,6 +40,6 @@ export function readManifests(
         FROM usage_rollup FINAL
         WHERE project_id = ${param("String", project)} AND ${IS_MANIFEST} AND ${hours}
           AND manifest.version = ${param("UInt32", RECORD_VERSION)}`,
-    { name: "usage_rollup_find", limits: "heavy", signal },
+    { name: "usage_rollup_find", limits: "heavy", dependsOn: ["usage_rollup"], signal },
   );
 }

@@ -38,7 +38,7 @@ export function readMultiHourTraceSets(
 ): Promise<readonly MultiHourTraceSet[]> {
   return engine.rows<MultiHourTraceSet>(
     sql`SELECT first, last, hour, ${TRACE_SET_HASH} FROM ${byHours(project, hours)} WHERE ${hours} GROUP BY first, last, hour`,
-    { ...options, limits: "heavy", requireCurrent: true },
+    { ...options, limits: "heavy", requireCurrent: true, dependsOn: ["trace_hours", "multi_hour_traces"] },
   );
 }
 

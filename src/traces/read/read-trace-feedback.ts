@@ -57,6 +57,7 @@ export async function readTraceFeedback(
 async function hasFeedback(engine: Engine, project: Project, signal: AbortSignal): Promise<boolean> {
   const rows = await engine.rows(sql`SELECT 1 FROM feedback WHERE ${ofProject(project)} LIMIT 1`, {
     name: "traces_has_feedback",
+    dependsOn: ["feedback"],
     signal,
   });
   return rows.length > 0;
