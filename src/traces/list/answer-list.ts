@@ -1,11 +1,12 @@
-import { inTraces } from "../../query/index.ts";
 import { addFigures, costText, NO_FIGURES, type Figures } from "../figures.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
-import { findTraces, type FoundTrace } from "../read/find-traces.ts";
-import { readRootTexts, type RootKey, type RootTexts } from "../read/read-root-texts.ts";
+import { foldTraces } from "../read/fold-traces.ts";
+import { readRootTexts, type RootTexts } from "../read/read-root-texts.ts";
 import { readTraceFeedback } from "../read/read-trace-feedback.ts";
-import { selectTraces, withFigures, type FoldedTrace, type ReadDeps } from "../read/select-traces.ts";
-import { compareRanks, rankOf, type Rank } from "./order.ts";
+import { readTraceHours } from "../read/read-trace-hours.ts";
+import { selectTraces, type ReadDeps } from "../read/select-traces.ts";
+import type { SumsOfTrace } from "../read/trace-sums.ts";
+import { compareRanks, rankOf, type RankedTrace } from "./order.ts";
 import { pageToken } from "./page-token.ts";
 import { rankRecords, type Page } from "./rank-records.ts";
 
@@ -35,47 +36,46 @@ export async function answerList(
   );
 }
 
-async function rowsOf(deps: ReadDeps, plan: TracesPlan, ranks: readonly Rank[]): Promise<readonly string[]> {
+async function rowsOf(
+  deps: ReadDeps,
+  { project }: TracesPlan,
+  ranks: readonly RankedTrace[],
+): Promise<readonly string[]> {
   if (ranks.length === 0) return [];
   const { engine, signal } = deps;
-  const { project } = plan;
   const ids = ranks.map(({ traceId }) => traceId);
-  const where = [inTraces(project, ids)];
-  const found = await findTraces(engine, { project, where, most: ids.length, withRoots: true }, signal);
-  const [traces, texts, feedback] = await Promise.all([
-    withFigures(deps, plan, found),
-    readRootTexts(engine, project, found.flatMap(rootKeyOf), signal),
-    readTraceFeedback(engine, project, found, signal),
-  ]);
-  const byId = new Map(traces.map((trace) => [trace.traceId, trace]));
-  return ids.flatMap((id) => {
-    const trace = byId.get(id);
-    // deleted meanwhile
-    if (trace === undefined) return [];
-    return [traceText(trace, rootOf(trace, texts.get(id)), feedback.get(id) ?? [])];
+  const hours = await readTraceHours(engine, project, ids, signal);
+  const traces = ranks.map(({ traceId, callCount }) => {
+    return { traceId, callCount, hours: hours.get(traceId) ?? [], ids: undefined };
   });
+  const [sums, feedback] = await Promise.all([
+    foldTraces(engine, traces, { ...deps, project, withRoots: true }),
+    readTraceFeedback(engine, project, traces, signal),
+  ]);
+  const rows = ids.map((traceId, row) => ({ traceId, ...sums.of(row) }));
+  const keys = rows.flatMap(({ traceId, root }) =>
+    root === undefined ? [] : [{ traceId, id: root.fields.id, hour: root.hour }],
+  );
+  const texts = await readRootTexts(engine, project, keys, signal);
+  // the others were deleted meanwhile
+  const found = rows.filter(({ figures }) => figures.calls > 0);
+  return found.map((row) => traceText(row, texts.get(row.traceId), feedback.get(row.traceId) ?? []));
 }
 
-function rootKeyOf({ traceId, root }: FoundTrace): readonly RootKey[] {
-  return root === undefined ? [] : [{ traceId, id: root.id, hour: root.hour }];
-}
-
-function rootOf({ root }: FoundTrace, texts: RootTexts | undefined): object | null {
-  if (root === undefined) return null;
-  const { hour: _hour, ...fields } = root;
-  return { ...fields, input_preview: null, output_preview: null, ...texts };
-}
-
-function traceText(trace: FoldedTrace, root: object | null, feedback: readonly object[]): string {
-  const { traceId, figures, models, latencyMs } = trace;
+function traceText(
+  { traceId, root: first, figures, models }: SumsOfTrace & { readonly traceId: string },
+  texts: RootTexts | undefined,
+  feedback: readonly object[],
+): string {
+  const root = first && { ...first.fields, input_preview: null, output_preview: null, ...texts };
   return (
-    `{"trace_id":${JSON.stringify(traceId)},"root":${JSON.stringify(root)},${figuresText(figures)},` +
-    `"models":${JSON.stringify(namesOf(models))},"latency_ms":${latencyMs ?? null},"feedback":${JSON.stringify(feedback)}}`
+    `{"trace_id":${JSON.stringify(traceId)},"root":${JSON.stringify(root ?? null)},${figuresText(figures)},` +
+    `"models":${JSON.stringify(namesOf(models))},"latency_ms":${first?.latencyMs ?? null},"feedback":${JSON.stringify(feedback)}}`
   );
 }
 
 /** Lists LLMs, the one with most tokens first. */
-function namesOf(models: FoldedTrace["models"]): readonly string[] {
+function namesOf(models: SumsOfTrace["models"]): readonly string[] {
   const tokens = new Map<string, number>();
   for (const { llm, tokens: some } of models) tokens.set(llm, (tokens.get(llm) ?? 0) + some);
   return [...tokens].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1)).map(([llm]) => llm);

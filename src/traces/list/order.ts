@@ -10,10 +10,15 @@ export interface Rank {
   readonly traceId: string;
 }
 
-export function rankOf(trace: TraceWithFigures, order: TraceValue, direction: Direction): Rank {
+export interface RankedTrace extends Rank {
+  readonly callCount: number;
+}
+
+export function rankOf(trace: TraceWithFigures, order: TraceValue, direction: Direction): RankedTrace {
   const value = valueOf(trace, order);
   const signed = direction === "desc" ? -(value ?? 0n) : (value ?? 0n);
-  return { isUnknown: value === undefined, value: signed, traceId: trace.traceId };
+  const { traceId, figures } = trace;
+  return { isUnknown: value === undefined, value: signed, traceId, callCount: figures.calls };
 }
 
 export function compareRanks(one: Rank, other: Rank): number {

@@ -7,7 +7,7 @@ import {
 } from "../../usage-rollup/records-by-trace.ts";
 import { NO_FIGURES, type Figures } from "../figures.ts";
 import type { TraceValue } from "../trace-values.ts";
-import { rankTuple, type Direction, type Rank } from "./order.ts";
+import { rankTuple, type Direction, type Rank, type RankedTrace } from "./order.ts";
 
 /** Part of an order. */
 export interface Page {
@@ -22,7 +22,7 @@ export interface RankedTraces {
   readonly traces: number;
   readonly total: Figures;
   /** First traces of the page. */
-  readonly ranks: readonly Rank[];
+  readonly ranks: readonly RankedTrace[];
 }
 
 interface Row {
@@ -34,7 +34,7 @@ interface Row {
   readonly tokens: string;
   readonly costs: readonly [amount: string, used: number, priced: number, partial: number];
   readonly wasted: readonly [amount: string, used: number, priced: number, partial: number];
-  readonly ranks: readonly (readonly [isUnknown: number, value: string, traceId: string])[];
+  readonly ranks: readonly (readonly [isUnknown: number, value: string, traceId: string, calls: string])[];
 }
 
 /** Ranks and sums the selected traces in one statement. `changed`: an hour was materialized meanwhile. */
@@ -65,10 +65,11 @@ export async function rankRecords(
       cost: costOf(row.costs, unit),
       wasted: costOf(row.wasted, unit),
     },
-    ranks: row.ranks.map(([isUnknown, value, traceId]) => ({
+    ranks: row.ranks.map(([isUnknown, value, traceId, calls]) => ({
       isUnknown: isUnknown === 1,
       value: BigInt(value),
       traceId,
+      callCount: Number(calls),
     })),
   };
 }
@@ -95,8 +96,8 @@ function statementOf(records: TraceRecords, selection: TraceSelection, page: Pag
       ${sum("trace_calls")} AS calls, ${sum("failed")} AS failed, ${sum("unfinished")} AS unfinished, ${sum("tokens")} AS tokens,
       (${sum("cost")}, ${any("used > 0")}, ${any("priced > 0")}, ${any("partial")}) AS costs,
       (${sum("wasted_cost")}, ${any("wasted_used > 0")}, ${any("wasted_priced > 0")}, 0) AS wasted,
-      arrayMap(rank -> (rank.1, toString(rank.2), rank.3),
-        groupArraySortedIf(${trusted(String(limit))})(rank, ${isAfter})) AS ranks
+      arrayMap(ranked -> (ranked.1.1, toString(ranked.1.2), ranked.1.3, toString(ranked.2)),
+        groupArraySortedIf(${trusted(String(limit))})((rank, trace_calls), ${isAfter})) AS ranks
     FROM (SELECT *, ${rankTuple(order, direction, records.prices.costUnit)} AS rank FROM (${byTrace}))`;
 }
 

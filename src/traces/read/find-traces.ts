@@ -1,4 +1,4 @@
-import { computedColumns, HAS_ENDED } from "../../query/fields/columns.ts";
+import { computedColumns } from "../../query/fields/columns.ts";
 import { IS_VISIBLE } from "../../query/index.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
@@ -8,30 +8,23 @@ import type { Engine } from "../../store/engine.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
 import type { SelectedTrace } from "../../trace-usage/selection.ts";
 import type { TimeWindow } from "../../buckets/buckets.ts";
-import { readRoot, ROOT_COLUMNS, type TraceRoot } from "./trace-root.ts";
-
-/** Trace without its usage. */
+/** Trace without its figures. */
 export interface FoundTrace extends SelectedTrace {
   /** Start of the root, or without one of the first call, in microseconds since the epoch. */
   readonly startedUs: number;
   /** Latency of the root; undefined if it has not ended, or there is none. */
   readonly latencyMs: number | undefined;
-  readonly unfinished: number;
-  /** `undefined` if it has none, or roots were not requested. */
-  readonly root: TraceRoot | undefined;
 }
 
 const IS_CHILD = sql`ifNull(parent_id, '') != ''`;
 export const HAS_FAILED = sql`(ifNull(exception, '') != '')`;
 const NO_LATENCY = Number.MIN_SAFE_INTEGER;
-const LATENCY = sql`ifNull(${computedColumns.get("latency_ms")!.sql}, ${trusted(String(NO_LATENCY))})`;
+export const LATENCY = sql`ifNull(${computedColumns.get("latency_ms")!.sql}, ${trusted(String(NO_LATENCY))})`;
 
 /** Columns of a trace. `first`: of its root, or without one of its earliest call. */
-function columnsOf(withRoots: boolean): Sql {
-  const first = sql`toUInt8(${IS_CHILD}), toUnixTimestamp64Micro(assumeNotNull(started_at)), toInt64(${LATENCY})`;
-  return sql`trace_id, toInt64(count()), toInt64(countIf(NOT ${HAS_ENDED})), groupUniqArray(hour),
-    argMin(tuple(${first}${withRoots ? sql`, ${ROOT_COLUMNS}` : sql``}), (${IS_CHILD}, started_at, id)) AS first`;
-}
+const COLUMNS = sql`trace_id, toInt64(count()), groupUniqArray(hour),
+  argMin(tuple(toUInt8(${IS_CHILD}), toUnixTimestamp64Micro(assumeNotNull(started_at)), toInt64(${LATENCY})),
+    (${IS_CHILD}, started_at, id)) AS first`;
 
 export interface FindRequest {
   readonly project: Project;
@@ -41,41 +34,33 @@ export interface FindRequest {
   readonly started?: TimeWindow;
   /** Maximum number of traces. */
   readonly most: number;
-  readonly withRoots?: boolean;
 }
 
 /** Finds traces. Errors: `StorageError`; too_many_calls if there are more than `most`. */
 export async function findTraces(
   engine: Engine,
-  { project, where, started, most, withRoots = false }: FindRequest,
+  { project, where, started, most }: FindRequest,
   signal: AbortSignal,
 ): Promise<readonly FoundTrace[]> {
   const having = started === undefined ? sql`` : sql`HAVING ${startedWithin(started)}`;
   const bytes = await engine.bytes(
-    sql`SELECT ${columnsOf(withRoots)} FROM calls FINAL PREWHERE ${join([ofProject(project), ...where], " AND ")}
+    sql`SELECT ${COLUMNS} FROM calls FINAL PREWHERE ${join([ofProject(project), ...where], " AND ")}
       WHERE ${IS_VISIBLE} GROUP BY trace_id ${having} LIMIT ${param("UInt32", most + 1)}`,
     "RowBinary",
     { name: "traces_find", limits: "heavy", signal },
   );
   const reader = new RowBinaryReader(bytes);
   const traces: FoundTrace[] = [];
-  while (!reader.done) traces.push(readTrace(reader, withRoots));
+  while (!reader.done) traces.push(readTrace(reader));
   if (traces.length > most) throw tooManyTraces(most);
   return traces;
 }
 
-function readTrace(reader: RowBinaryReader, withRoots: boolean): FoundTrace {
-  const [traceId, callCount, unfinished, hours] = [
-    reader.string(),
-    reader.int64(),
-    reader.int64(),
-    reader.int32s(),
-  ];
+function readTrace(reader: RowBinaryReader): FoundTrace {
+  const [traceId, callCount, hours] = [reader.string(), reader.int64(), reader.int32s()];
   const [isChild, startedUs, latency] = [reader.uint8() === 1, reader.int64(), reader.int64()];
-  const first = withRoots ? readRoot(reader) : undefined;
   const latencyMs = isChild || latency === NO_LATENCY ? undefined : latency;
-  const root = isChild ? undefined : first;
-  return { traceId, startedUs, latencyMs, callCount, unfinished, hours, ids: undefined, root };
+  return { traceId, startedUs, latencyMs, callCount, hours, ids: undefined };
 }
 
 function startedWithin({ startUs, endUs }: TimeWindow): Sql {

@@ -7,8 +7,8 @@ import type { Engine } from "../../store/engine.ts";
 import { readCalls } from "../../trace-usage/read-calls.ts";
 import { releaseCalls } from "../../trace-usage/table/call-table.ts";
 import { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
-import type { FoundTrace } from "./find-traces.ts";
-import { TRACE_COLUMNS } from "./trace-columns.ts";
+import type { SelectedTrace } from "../../trace-usage/selection.ts";
+import { traceColumns } from "./trace-columns.ts";
 import { TraceSums } from "./trace-sums.ts";
 
 export interface FoldRequest {
@@ -16,14 +16,16 @@ export interface FoldRequest {
   readonly book: PriceBook;
   /** Maximum number of calls read for one response. */
   readonly maxCalls: number;
+  /** Default: `TraceSums.roots` are absent. */
+  readonly withRoots?: boolean;
   readonly signal: AbortSignal;
 }
 
 /** Sums the usage of traces from their calls, a row per trace. Errors: `StorageError`; too_many_calls. */
 export async function foldTraces(
   engine: Engine,
-  traces: readonly FoundTrace[],
-  { project, book, maxCalls, signal }: FoldRequest,
+  traces: readonly SelectedTrace[],
+  { project, book, maxCalls, withRoots = false, signal }: FoldRequest,
 ): Promise<TraceSums> {
   const names = new LlmDictionary();
   const into = new TraceSums(
@@ -45,7 +47,13 @@ export async function foldTraces(
       `The selected traces have ${what}; a response reads at most ${maxCalls}. ` +
         "Use a shorter window, a smaller limit, add conditions, or raise MAX_STATS_CALLS.",
     );
-  const found = await readCalls(engine, plan, { names, columns: TRACE_COLUMNS, maxCalls, tooMany, signal });
+  const found = await readCalls(engine, plan, {
+    names,
+    columns: traceColumns(withRoots),
+    maxCalls,
+    tooMany,
+    signal,
+  });
   for await (const { calls, more } of found.tables) {
     await inTurns(into.add(calls, more));
     releaseCalls(calls);
@@ -54,6 +62,6 @@ export async function foldTraces(
 }
 
 /** Orders traces by hour, so that those read together are stored together. */
-function byHour(one: FoundTrace, other: FoundTrace): number {
+function byHour(one: SelectedTrace, other: SelectedTrace): number {
   return (one.hours[0] ?? 0) - (other.hours[0] ?? 0);
 }

@@ -6,13 +6,12 @@ import { divideTraces } from "../../usage-rollup/divide-traces.ts";
 import { readPriceTable } from "../../usage-rollup/read-price-table.ts";
 import type { TraceRecords, TraceSelection } from "../../usage-rollup/records-by-trace.ts";
 import { readTraceSnapshot } from "../../usage-rollup/snapshot.ts";
-import { figuresOf } from "../figures.ts";
 import { meetsTotals, totalsInRecords } from "../plan/totals.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import type { TraceWithFigures } from "../trace-values.ts";
 import { findTraces, type FoundTrace } from "./find-traces.ts";
 import { foldTraces } from "./fold-traces.ts";
-import type { ModelUse } from "./trace-sums.ts";
+import type { SumsOfTrace } from "./trace-sums.ts";
 
 export interface ReadDeps {
   readonly engine: Engine;
@@ -24,9 +23,7 @@ export interface ReadDeps {
 }
 
 /** Trace with its figures, from its calls. */
-export interface FoldedTrace extends FoundTrace, TraceWithFigures {
-  readonly models: readonly ModelUse[];
-}
+export type FoldedTrace = FoundTrace & TraceWithFigures & SumsOfTrace;
 
 /** Every selected trace is either in the records or folded. */
 export interface SelectedTraces<OfRecords> {
@@ -68,20 +65,6 @@ export async function selectTraces<OfRecords>(
   return { ofRecords, folded };
 }
 
-/** Adds the figures of traces. */
-export async function withFigures(
-  { engine, book, maxCalls, signal }: ReadDeps,
-  { project }: Pick<TracesPlan, "project">,
-  traces: readonly FoundTrace[],
-): Promise<readonly FoldedTrace[]> {
-  const sums = await foldTraces(engine, traces, { project, book, maxCalls, signal });
-  return traces.map((trace, row) => ({
-    ...trace,
-    figures: figuresOf(sums, row, trace.unfinished),
-    models: [...sums.models[row]!.values()],
-  }));
-}
-
 function recordSelection(
   { window, root, anyCall, totals, place }: TracesPlan,
   costUnit: number,
@@ -103,6 +86,7 @@ async function foldIn(deps: ReadDeps, plan: TracesPlan, place: Sql): Promise<rea
   const conditions = [root, anyCall].filter((one) => one !== undefined);
   const where = [place, ...conditions.map((one) => sql`trace_id IN ${one.tracesIn(place)}`)];
   const found = await findTraces(engine, { project, where, started, most }, signal);
-  const folded = await withFigures(deps, plan, found);
+  const sums = await foldTraces(engine, found, { ...deps, project });
+  const folded = found.map((trace, row) => ({ ...trace, ...sums.of(row) }));
   return folded.filter((trace) => meetsTotals(trace, plan.totals));
 }

@@ -1,12 +1,13 @@
-import { columns } from "../../query/fields/columns.ts";
+import { columns, HAS_ENDED } from "../../query/fields/columns.ts";
+import { IS_ROOT } from "../../query/index.ts";
 import { sql, trusted } from "../../query/sql.ts";
 import { toIso } from "../../shared/instant.ts";
-import type { RowBinaryReader } from "../../store/rows/row-binary.ts";
+import { parseJson } from "../../shared/json.ts";
+import { LATENCY } from "./find-traces.ts";
 
 /** Root of a trace: its earliest call without a parent. */
 export interface TraceRoot {
   readonly id: string;
-  readonly hour: number;
   readonly op_name: string | null;
   readonly display_name: string | null;
   readonly started_at: string;
@@ -16,30 +17,34 @@ export interface TraceRoot {
   readonly exception: string | null;
 }
 
+export interface ReadRoot {
+  readonly fields: TraceRoot;
+  readonly hour: number;
+  /** Undefined if it has not ended. */
+  readonly latencyMs: number | undefined;
+}
+
 const MAX_EXCEPTION = trusted("1000");
 const text = (name: string) => columns.get(name)!.sql;
 
-/** Columns that `readRoot` reads. */
-export const ROOT_COLUMNS = sql`id, toInt64(hour), ${text("op_name")}, ${text("display_name")},
-  toString(assumeNotNull(started_at)), ifNull(toString(${text("ended_at")}), ''), ${text("svc_user_id")}, ${text("thread_id")},
-  leftUTF8(${text("exception")}, ${MAX_EXCEPTION})`;
+/** Text of a root for `readRoot`; '' of any other call. */
+export const ROOT_TEXT = sql`if(${IS_ROOT}, toJSONString([id, toString(hour), toString(${LATENCY}), ${text("op_name")},
+  ${text("display_name")}, toString(assumeNotNull(started_at)), if(${HAS_ENDED}, ifNull(toString(ended_at), ''), ''),
+  ${text("svc_user_id")}, ${text("thread_id")}, leftUTF8(${text("exception")}, ${MAX_EXCEPTION})]), '')`;
 
-/** Reads `ROOT_COLUMNS`. */
-export function readRoot(reader: RowBinaryReader): TraceRoot {
-  const text = (): string | null => reader.string() || null;
-  const instant = (): string | null => {
-    const stored = text();
-    return stored === null ? null : toIso(stored);
+export function readRoot(rootText: string): ReadRoot {
+  const [id, hour, latency, op, name, started, ended, user, thread, exception] = parseJson(
+    rootText,
+  ) as string[];
+  const fields = {
+    id: id!,
+    op_name: op || null,
+    display_name: name || null,
+    started_at: toIso(started!),
+    ended_at: ended ? toIso(ended) : null,
+    svc_user_id: user || null,
+    thread_id: thread || null,
+    exception: exception || null,
   };
-  return {
-    id: reader.string(),
-    hour: reader.int64(),
-    op_name: text(),
-    display_name: text(),
-    started_at: toIso(reader.string()),
-    ended_at: instant(),
-    svc_user_id: text(),
-    thread_id: text(),
-    exception: text(),
-  };
+  return { fields, hour: Number(hour), latencyMs: ended ? Number(latency) : undefined };
 }

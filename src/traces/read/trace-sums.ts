@@ -6,16 +6,31 @@ import { ownUsageSteps, releaseOwn } from "../../trace-usage/fold/own-usage.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
 import { usageOf } from "../../trace-usage/fold/usage-of.ts";
 import { wastedCalls } from "../../trace-usage/fold/wasted-calls.ts";
-import { usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
+import { idOf, isFinished, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
 import type { Usage } from "../../usage/usage.ts";
+import { figuresOf, type Figures } from "../figures.ts";
 import type { TraceColumns } from "./trace-columns.ts";
+import { readRoot, type ReadRoot } from "./trace-root.ts";
 
 export interface SumOptions {
   readonly names: LlmDictionary;
   readonly book: PriceBook;
+}
+
+export interface SumsOfTrace {
+  readonly figures: Figures;
+  readonly models: readonly ModelUse[];
+  /** `undefined` if it has none, or roots were not read. */
+  readonly root: ReadRoot | undefined;
+}
+
+interface FirstRoot {
+  readonly startedUs: number;
+  readonly id: string;
+  readonly text: string;
 }
 
 /** Usage of traces, each summed over all of its calls. */
@@ -24,8 +39,10 @@ export class TraceSums {
   readonly sums: Sums;
   /** Sums of failed calls and the calls below them. */
   readonly wasted: Sums;
+  private readonly unfinished: Float64Array;
+  private readonly roots: (FirstRoot | undefined)[] = [];
   /** Tokens by LLM and provider of the usage, per trace. */
-  readonly models: readonly Map<string, ModelUse>[];
+  private readonly models: readonly Map<string, ModelUse>[];
   private readonly rows: ReadonlyMap<string, number>;
   private readonly options: SumOptions;
   private readonly costs = new Float64Array(COST_SLOTS);
@@ -35,7 +52,17 @@ export class TraceSums {
     this.rows = new Map(traceIds.map((traceId, row) => [traceId, row]));
     this.sums = Sums.ofRows(traceIds.length, { withCosts: true });
     this.wasted = Sums.ofRows(traceIds.length, { withCosts: true });
+    this.unfinished = new Float64Array(traceIds.length);
     this.models = traceIds.map(() => new Map<string, ModelUse>());
+  }
+
+  of(row: number): SumsOfTrace {
+    const root = this.roots[row];
+    return {
+      figures: figuresOf(this, row, this.unfinished[row]!),
+      models: [...this.models[row]!.values()],
+      root: root === undefined ? undefined : readRoot(root.text),
+    };
   }
 
   /** Adds the calls of whole traces. */
@@ -47,9 +74,25 @@ export class TraceSums {
       const row = this.rows.get(columns.traceOf(call));
       if (row === undefined) continue;
       this.sums.addCall(row, columns.isError(call));
+      if (!isFinished(calls, call)) this.unfinished[row]!++;
+      this.addRoot(call, row, { calls, text: columns.rootTextOf(call) });
       this.addUsages(call, row, { calls, own, isWasted: wasted[call] === 1 });
     }
     releaseOwn(own, calls);
+  }
+
+  private addRoot(
+    call: number,
+    row: number,
+    { calls, text }: { readonly calls: CallTable; readonly text: string },
+  ): void {
+    if (text === "") return;
+    const known = this.roots[row];
+    const [id, startedUs] = [idOf(calls, call), calls.startedAtUs[call]!];
+    const isFirst =
+      known === undefined ||
+      (startedUs - known.startedUs || Buffer.compare(Buffer.from(id), Buffer.from(known.id))) < 0;
+    if (isFirst) this.roots[row] = { id, startedUs, text };
   }
 
   private addUsages(call: number, row: number, { calls, own, isWasted }: Read): void {
