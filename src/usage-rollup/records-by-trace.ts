@@ -43,7 +43,9 @@ export function recordsByTrace(
     "Array(UInt64)",
     manifests.map(({ batch }) => batch),
   );
-  const rows = prices.suitsTraceSums && anyCall === undefined ? IS_TRACE_SUM : IS_RECORD;
+  const stored = (rows: Sql): Sql =>
+    sql`usage_rollup WHERE project_id = ${param("String", project)} AND ${rows} AND ${hours} AND batch_id IN ${batches}`;
+  const ofRecords = sql`(SELECT *, if(is_root = 1, '', '-') AS parent_id FROM ${stored(IS_RECORD)})`;
   const { cost, isUsed, isPriced, isPartial, keyIndex } = prices;
   const [priced, wastedPriced] =
     isPriced === isUsed
@@ -53,7 +55,7 @@ export function recordsByTrace(
   const selected = [
     sql`started_us >= ${instant(started.startUs)} AND started_us < ${instant(started.endUs)}`,
     ...(root === undefined ? [] : [isTrue(sql`${OF_ROOT} AND ${root}`)]),
-    ...(anyCall === undefined ? [] : [isTrue(anyCall)]),
+    ...(anyCall === undefined ? [] : [sql`trace_id IN (SELECT trace_id FROM ${ofRecords} WHERE ${anyCall})`]),
     ...traces,
   ];
   return sql`SELECT trace_id, sum(records) AS records,
@@ -70,8 +72,7 @@ export function recordsByTrace(
     FROM (
       SELECT *, if(is_root = 1, '', '-') AS parent_id, ${keyIndex} AS key_index, ${cost} AS record_cost, ${isUsed} AS is_used,
         ${isPriced} AS is_priced, ${isPartial} AS is_partial
-      FROM usage_rollup
-      WHERE project_id = ${param("String", project)} AND ${rows} AND ${hours} AND batch_id IN ${batches}
+      FROM ${stored(prices.suitsTraceSums ? IS_TRACE_SUM : IS_RECORD)}
     )
     GROUP BY trace_id`;
 }

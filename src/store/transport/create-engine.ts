@@ -95,6 +95,8 @@ const readSettings = {
   readonly: 2,
   // reads reflect a deletion once it is accepted, before data parts are rewritten
   apply_mutations_on_fly: 1,
+  // a statement that reads a table twice sees the same rows
+  enable_shared_storage_snapshot_in_query: 1,
   max_query_size: 4 * 1024 * 1024,
   max_ast_elements: 500_000,
   max_expanded_ast_elements: 500_000,
