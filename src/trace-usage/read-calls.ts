@@ -1,5 +1,5 @@
 import type { Engine } from "../store/engine.ts";
-import { inTracesOfHours, inTraceHours, inTraces, type HourRange } from "../query/index.ts";
+import { inTracesOfHours, inTraceHours, type HourRange } from "../query/index.ts";
 import { hourBucketsOf, ofProject } from "../query/hour-buckets.ts";
 import { inHoursOf } from "../query/key-range.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
@@ -7,6 +7,7 @@ import { assertNever } from "../shared/assert-never.ts";
 import { release } from "../shared/buffers.ts";
 import { inTurns } from "../fairness/turns.ts";
 import { selectedTraces, type CallsPlan } from "./plan.ts";
+import { readTraceHours } from "./read/read-trace-hours.ts";
 import { chooseCalls } from "./read/choose-calls.ts";
 import { countTraces } from "./read/count-traces.ts";
 import { rowBytes, type RowsToRead } from "./read/row-bytes.ts";
@@ -89,7 +90,8 @@ async function readOneTrace<More>(
   traceId: string,
   options: ReadOptions<More>,
 ): Promise<FoundCalls<More> | undefined> {
-  const where = inTraces(plan.project, [traceId]);
+  const hours = await readTraceHours(engine, plan.project, [traceId], options.signal);
+  const where = inTraceHours((hours.get(traceId) ?? []).map((hour) => ({ hour, traceId })));
   const rows = { ...rowsOf(plan, options), where, limit: options.maxCalls + 1, ofTraces: false };
   const bytes = await rowBytes(engine, rows, options.signal);
   const table = await decode(bytes, [{ traceId, ids: undefined }], options);

@@ -1,9 +1,9 @@
+import { readTraceHours } from "../../trace-usage/read/read-trace-hours.ts";
 import { addFigures, costText, NO_FIGURES, type Figures } from "../figures.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import { foldTraces } from "../read/fold-traces.ts";
 import { readRootTexts, type RootTexts } from "../read/read-root-texts.ts";
 import { readTraceFeedback } from "../read/read-trace-feedback.ts";
-import { readTraceHours } from "../read/read-trace-hours.ts";
 import { selectTraces, type ReadDeps } from "../read/select-traces.ts";
 import type { SumsOfTrace } from "../read/trace-sums.ts";
 import { compareRanks, rankOf, type RankedTrace } from "./order.ts";

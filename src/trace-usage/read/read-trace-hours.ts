@@ -13,7 +13,7 @@ export async function readTraceHours(
   const rows = await engine.rows<{ trace_id: string; hours: readonly number[] }>(
     sql`SELECT trace_id, groupUniqArray(hour) AS hours FROM trace_hours
       WHERE ${ofProject(project)} AND trace_id IN ${param("Array(String)", traceIds)} GROUP BY trace_id`,
-    { name: "traces_hours", signal },
+    { name: "trace_hours", dependsOn: ["trace_hours"], signal },
   );
   return new Map(rows.map(({ trace_id, hours }) => [trace_id, hours]));
 }
