@@ -13,14 +13,14 @@ import { pathBehindPrefix } from "../relay/upstream-path.ts";
 import { makerOf, type MakerOptions } from "../responses/maker-of.ts";
 import type { Target } from "../upstreams.ts";
 import type { OwnerLedger } from "./ledger/owner-ledger.ts";
-import { namedThingsIn, type NamedThing } from "./named-things.ts";
+import { namedResourcesIn, type NamedResource } from "./named-resources.ts";
 import { checkModelIds, notFound } from "./resource-access.ts";
 
 const MAX_VALUES = 1_000_000;
 
 export interface ReadRequest {
-  readonly things: readonly NamedThing[];
-  /** Of a JSON request. */
+  readonly resources: readonly NamedResource[];
+  /** The parsed body of a JSON request. */
   readonly body?: unknown;
 }
 
@@ -29,7 +29,7 @@ export interface ReadRequest {
  * the endpoint takes. `plain`: the decompressed body. Errors: unsupported_media_type; bad_request.
  */
 export function readNamed({ raw, url, headers }: FastifyRequest, plain: Buffer | undefined): ReadRequest {
-  if (!hasBody(raw) || plain?.length === 0) return { things: [] };
+  if (!hasBody(raw) || plain?.length === 0) return { resources: [] };
   const { "content-type": type = "application/json" } = headers;
   const isFormBody = isForm(type) && takesForm(pathBehindPrefix(url));
   if (plain === undefined || hasOddCharset(type) || !(isFormBody || isJson(type)))
@@ -37,13 +37,13 @@ export function readNamed({ raw, url, headers }: FastifyRequest, plain: Buffer |
   if (isFormBody) {
     const fields = formFields(plain, type);
     const members = fields?.map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(text)}`);
-    if (members !== undefined) return { things: namedThingsIn(`{${members.join()}}`) };
+    if (members !== undefined) return { resources: namedResourcesIn(`{${members.join()}}`) };
     throw new AppError("bad_request", "The body is not a form that all servers read alike.");
   }
   if (hasTooManyValues(plain, MAX_VALUES)) throw new AppError("bad_request", "The body has too many values.");
   const text = isUtf8(plain) ? plain.toString("utf8") : "";
   const body = parseOrUndefined(text);
-  if (isJsonObject(body)) return { things: namedThingsIn(text), body };
+  if (isJsonObject(body)) return { resources: namedResourcesIn(text), body };
   throw new AppError("bad_request", "The body is not a JSON object in UTF-8 without a byte order mark.");
 }
 
@@ -58,12 +58,12 @@ export interface NamedCheck extends MakerOptions {
  */
 export async function checkNamed(
   request: FastifyRequest,
-  { things }: ReadRequest,
+  { resources }: ReadRequest,
   options: NamedCheck,
 ): Promise<void> {
   const { grant, headers } = request;
-  const named = (kind: NamedThing["kind"]): readonly string[] =>
-    things.flatMap((one) => (one.kind === kind ? [one.text] : []));
+  const named = (kind: NamedResource["kind"]): readonly string[] =>
+    resources.flatMap((one) => (one.kind === kind ? [one.text] : []));
   const models = named("model");
   for (const model of models) checkArtifact(grant, ["body", "model"], model);
   await checkModelIds(grant, options.ledger, models);

@@ -301,7 +301,7 @@ describe("the response of another project", () => {
 });
 
 const citation = { type: "file_citation", file_id: "file-1", index: 0 };
-/** What a provider keeps, as it is named in a body. */
+/** Bodies that name a resource of the provider. */
 const KEPT: readonly object[] = [
   { conversation: "conv_1" },
   { conversation: { id: "conv_1" } },
@@ -336,7 +336,7 @@ const KEPT: readonly object[] = [
   { requests: [{ custom_id: "a", params: { container: "container_1" } }] },
   { training_file: "file-1" },
 ];
-/** What stands in a body as a whole, or is the client's own. */
+/** Bodies that name none. */
 const OWN: readonly object[] = [
   { conversation: null, previous_response_id: null, container: null, prompt: "a prompt" },
   {

@@ -1,8 +1,8 @@
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { endOfString } from "../../shared/outside-strings.ts";
 
-/** Text that names a thing: of `other` kinds, such as files, nobody knows who made them. */
-export interface NamedThing {
+/** Text that names a resource of the provider: of `other` kinds, such as files, nobody knows who made them. */
+export interface NamedResource {
   readonly kind: "model" | "response" | "other";
   readonly text: string;
 }
@@ -14,7 +14,7 @@ const KEPT = setOf(
     "validation_file vector_store_id vector_store_ids skill_id batch_id assistant_id thread_id",
 );
 const KEPT_OBJECTS = setOf("conversation container prompt audio voice");
-const KINDS: ReadonlyMap<string, NamedThing["kind"]> = new Map([
+const KINDS: ReadonlyMap<string, NamedResource["kind"]> = new Map([
   ["model", "model"],
   ["models", "model"],
   ["previous_response_id", "response"],
@@ -43,8 +43,8 @@ const MARK = /["[\]{}]/g;
 const COLON_NEXT = /\s*:/y;
 
 /** Reads a valid JSON text without making objects of it; of a member named twice, both. Cost: linear. */
-export function namedThingsIn(json: string): readonly NamedThing[] {
-  const found: NamedThing[] = [];
+export function namedResourcesIn(json: string): readonly NamedResource[] {
+  const found: NamedResource[] = [];
   let inner: Container | undefined;
   let key = "";
   MARK.lastIndex = 0;
@@ -66,7 +66,7 @@ export function namedThingsIn(json: string): readonly NamedThing[] {
       const isData = inner?.isData === true || DATA.has(name) || isInput;
       inner = { name, parent: inner, isList: sign === "[", isData, keys: new Set(), texts: [] };
     } else {
-      if (inner?.isData === false) found.push(...thingsOf(inner));
+      if (inner?.isData === false) found.push(...resourcesOf(inner));
       inner = inner?.parent;
     }
   }
@@ -77,7 +77,7 @@ function isNaming(name: string): boolean {
   return name === "id" || name === "type" || KEPT.has(name) || KINDS.has(name);
 }
 
-function thingsOf(one: Container): readonly NamedThing[] {
+function resourcesOf(one: Container): readonly NamedResource[] {
   const types = one.texts.flatMap(([name, text]) => (name === "type" ? [text] : []));
   const isTold = types.length > 0 && types.every((type) => TOLD.test(type));
   // an item of a conversation without its content
