@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
-import { allRows, cellOf, downloadCsv, expectFigure, numberOf, readTables, untilIdle } from "./reading.ts";
+import {
+  allRows,
+  cellOf,
+  downloadCsv,
+  expectFigure,
+  expectOwn,
+  numberOf,
+  readTables,
+  untilIdle,
+} from "./reading.ts";
 
 const PROJECT = "acme/numbers";
 const COMPLETION = "chatcmpl-AbC0dEf1GhI2jKl3MnO4pQr5StU6V";
@@ -86,8 +95,8 @@ describe.skipIf(chromiumPath === undefined)("numbers of the web UI in Chromium",
       const [total, itself] = [totalOf(usage[row.id.title]!), totalOf(own[row.id.title]!)];
       expectFigure(row["tokens"], total.tokens);
       expectFigure(row["cost"], total.usd);
-      expectFigure(row["own-tokens"] ?? row["tokens"], itself.tokens);
-      expectFigure(row["own-cost"] ?? row["cost"], itself.usd);
+      expectOwn(row["own-tokens"], itself.tokens, total.tokens);
+      expectOwn(row["own-cost"], itself.usd, total.usd);
     }
     const searches = Object.entries(own).filter(([id]) => id.startsWith("search"));
     const group = rows.find((row) => row.id.title === "");

@@ -89,6 +89,12 @@ export function expectFigure(cell: Cell | undefined, value: number): void {
   expect(Math.abs(numberOf(cell!.text) - value)).toBeLessThanOrEqual(Math.abs(value) * 0.005 + 1e-15);
 }
 
+/** Own figures of 0, or of all, are not shown. */
+export function expectOwn(cell: Cell | undefined, own: number, total: number): void {
+  if (cell === undefined) expect([0, total]).toContain(own);
+  else expectFigure(cell, own);
+}
+
 /** The figure somewhere on the page. */
 export async function cellOf(place: Locator): Promise<Cell> {
   const title = await place.locator("[title]").first().getAttribute("title");

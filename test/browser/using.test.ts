@@ -101,6 +101,15 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await page.reload();
     await untilIdle(page);
     expect(await page.locator(".details").count()).toBe(0);
+    const row = page.locator(".tree .body .row").nth(1);
+    const width = () => row.locator(".bar").evaluate((bar) => (bar as HTMLElement).style.width);
+    const whole = await width();
+    await row.click();
+    await page.getByRole("button", { name: "Zoom" }).click();
+    await expect.poll(width).toBe("100%");
+    await page.getByRole("button", { name: "Whole trace" }).click();
+    await expect.poll(width).toBe(whole);
+    expect(await page.locator(".tree .model").count()).toBeGreaterThan(0);
     await page.context().close();
   });
 
@@ -281,7 +290,7 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await countBehind(`usage?${window}`, failed);
     expect(await failed.innerText()).toContain(shown);
     await show(page, `/${PROJECT}/feedback?path=label&${window}`);
-    const [labels, counts] = [page.locator(".labels bdi"), page.locator(".labels .number:nth-child(2)")];
+    const [labels, counts] = [page.locator(".labels bdi"), page.locator(".labels td:nth-child(2)")];
     const shares = [await labels.allInnerTexts(), await counts.allInnerTexts()] as const;
     expect(shares[0]).toEqual(["good", "poor"]);
     for (const [at, name] of shares[0].entries()) {

@@ -9,6 +9,7 @@ import {
   allRows,
   cellOf,
   expectFigure,
+  expectOwn,
   numberOf,
   readTables,
   show,
@@ -237,8 +238,8 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium", () => {
           if (unknown > 0 && usd === 0) expect(row["cost"]!.text).toContain("—");
           else expectFigure(row["cost"], usd);
           const itself = totalOf(own[row.id.title]!);
-          expectFigure(row["own-tokens"] ?? row["tokens"], itself.tokens);
-          if (itself.unknown === 0) expectFigure(row["own-cost"] ?? row["cost"], itself.usd);
+          expectOwn(row["own-tokens"], itself.tokens, tokens);
+          if (itself.unknown === 0) expectOwn(row["own-cost"], itself.usd, usd);
           ownTokens += itself.tokens;
           ownUsd += itself.usd;
         }

@@ -12,6 +12,8 @@ interface FormDialogProps {
   readonly children: ReactNode;
   /** Label of the button that submits. */
   readonly submit: string;
+  /** It cannot be undone. */
+  readonly isDangerous?: boolean;
   readonly act: (fields: Fields) => Promise<unknown>;
   readonly onInput?: (fields: Fields) => void;
   readonly onDone: () => void;
@@ -19,7 +21,8 @@ interface FormDialogProps {
 }
 
 /** A dialog with a form that is submitted once, closes when that is done, and stays with the error if it failed. */
-export function FormDialog({ title, children, submit, act, onInput, onDone, onClose }: FormDialogProps) {
+export function FormDialog(props: FormDialogProps) {
+  const { title, children, submit, isDangerous = false, act, onInput, onDone, onClose } = props;
   const [isRunning, setRunning] = useState(false);
   const [fault, setFault] = useState<string | undefined>(undefined);
   const run = async (fields: Fields): Promise<void> => {
@@ -51,7 +54,7 @@ export function FormDialog({ title, children, submit, act, onInput, onDone, onCl
           </p>
         )}
         <div className="tools">
-          <button type="submit" className="main" disabled={isRunning}>
+          <button type="submit" className={isDangerous ? "main danger" : "main"} disabled={isRunning}>
             {submit}
           </button>
           <button type="button" onClick={onClose} disabled={isRunning}>

@@ -44,6 +44,9 @@ export function useScroll(
 /** The list's head covers the first row's height. */
 function bringIntoSight(list: HTMLElement, index: number): void {
   const [topPx, heightPx] = [index * ROW_PX, list.clientHeight - ROW_PX];
-  if (topPx < list.scrollTop) list.scrollTop = topPx;
-  else if (topPx + ROW_PX > list.scrollTop + heightPx) list.scrollTop = topPx + ROW_PX - heightPx;
+  const overPx = Math.max(list.scrollTop - topPx, topPx + ROW_PX - list.scrollTop - heightPx);
+  if (overPx <= 0) return;
+  // a step moves the list by it, a jump ends in the middle
+  if (overPx > ROW_PX) list.scrollTop = topPx - (heightPx - ROW_PX) / 2;
+  else list.scrollTop += topPx < list.scrollTop ? -overPx : overPx;
 }

@@ -41,6 +41,18 @@ export function LabelShares({ question, tracesOf }: LabelSharesProps) {
         {truncated ? `Labels of the newest ${formatCount(values.length).text} values here` : "Labels"}
         {labels.length > MAX_LABELS && `, the most frequent ${MAX_LABELS} of ${labels.length}`}
       </caption>
+      <thead>
+        <tr>
+          <th scope="col">label</th>
+          <th scope="col" className="number">
+            times
+          </th>
+          <th scope="col" className="number">
+            share
+          </th>
+          <td />
+        </tr>
+      </thead>
       <tbody>
         {labels.slice(0, MAX_LABELS).map(([label, { length }]) => (
           <tr key={JSON.stringify(label)}>

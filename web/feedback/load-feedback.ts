@@ -2,7 +2,7 @@ import { postJson, type RequestOptions, type ApiRequest } from "../api/client.ts
 import type { FeedbackPath, FeedbackStats } from "../api/routes.ts";
 import { bucketsOf, type Buckets } from "../components/chart-buckets.ts";
 import { boundsOf, type TimeRange } from "../state/time-range.ts";
-import { metricOf, questionsOf, slugOf } from "./paths.ts";
+import { metricOf, metricPaths, questionsOf, slugOf } from "./paths.ts";
 
 export interface FeedbackQuestion {
   readonly project: string;
@@ -45,7 +45,8 @@ export async function loadFeedback(
 ): Promise<LoadedFeedback> {
   const schema = { project_id: question.project, ...boundsOf(question.window) };
   const { body: found } = await postJson({ path: "/feedback/payload_schema", body: schema }, asking);
-  const shown = found.paths.slice(0, MAX_PATHS);
+  const all = metricPaths(found.paths);
+  const shown = all.slice(0, MAX_PATHS);
   const asked = shown.length === 0 ? [[]] : questionsOf(shown);
   const answers = await Promise.all(
     asked.map(async (paths) => {
@@ -59,7 +60,7 @@ export async function loadFeedback(
     paths: shown.flatMap((path) => answers.flatMap(({ paths }) => paths.filter((one) => one.path === path))),
     counts: first.buckets.map(({ count }) => count),
     buckets: bucketsOf(first, question.zone),
-    more: found.paths.length - shown.length,
+    more: all.length - shown.length,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Buckets } from "../components/chart-buckets.ts";
 import { Spark } from "../components/spark.tsx";
 import { FormattedValue, Unknown } from "../components/figure.tsx";
 import type { PathStats } from "./load-feedback.ts";
+import { nameOf } from "./paths.ts";
 
 interface PathCardProps {
   readonly stats: PathStats;
@@ -18,7 +19,7 @@ export function PathCard({ stats, buckets, chosen, href }: PathCardProps) {
   return (
     <li>
       <a className="card" href={href} aria-current={chosen ? "true" : undefined}>
-        <bdi className="path">{oneLine(path.json_path, 80)}</bdi>
+        <bdi className="path">{oneLine(nameOf(path), 80)}</bdi>
         <span className="value">
           <WindowValue stats={stats} />
         </span>
@@ -37,7 +38,7 @@ export function PathCard({ stats, buckets, chosen, href }: PathCardProps) {
   );
 }
 
-const WORDS = { numeric: "mean", boolean: "true", categorical: "labels" } as const;
+export const WORDS = { numeric: "mean", boolean: "true", categorical: "labels" } as const;
 
 /** The number of values behind a mean or a rate. */
 function countIn(values: PathStats["window"]): number {

@@ -1,7 +1,7 @@
 import { useMemo, useState, type ReactNode } from "react";
 import { plainNumber, formatPercent, formatCount, type FormattedNumber } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
-import { nameOf, windowOf } from "../components/chart-buckets.ts";
+import { nameOf as bucketName, windowOf } from "../components/chart-buckets.ts";
 import { Chart } from "../components/chart.tsx";
 import type { ChartSeries } from "../components/chart-props.ts";
 import { FormattedValue, Unknown } from "../components/figure.tsx";
@@ -11,7 +11,7 @@ import type { HrefTo } from "../state/url-state.ts";
 import { LabelShares } from "./label-shares.tsx";
 import type { LoadedFeedback, PathStats } from "./load-feedback.ts";
 import { rateOf, valueOf } from "./path-card.tsx";
-import { searchOf } from "./paths.ts";
+import { nameOf, searchOf } from "./paths.ts";
 import { ValuesBy } from "./values-by.tsx";
 
 interface PathDetailsProps {
@@ -36,7 +36,7 @@ export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }
   const rows: readonly Row[] = [
     { name: "all", values: stats.window },
     ...stats.buckets.map((values, at) => ({
-      name: <a href={hrefOf(at)}>{nameOf(buckets, at, zone)}</a>,
+      name: <a href={hrefOf(at)}>{bucketName(buckets, at, zone)}</a>,
       values,
     })),
   ];
@@ -44,7 +44,7 @@ export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }
   return (
     <section className="path-details" aria-label={path.json_path}>
       <h2>
-        <bdi>{oneLine(path.json_path, 120)}</bdi> <Worst {...{ stats, tracesOf }} />
+        <bdi>{oneLine(nameOf(path), 120)}</bdi> <Worst {...{ stats, tracesOf }} />
       </h2>
       <Chart
         label={`${path.json_path} over time; the table below has its numbers`}
@@ -55,6 +55,16 @@ export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }
         onHover={setHovered}
         onZoom={(zoomed) => location.assign(hrefTo("feedback", { window: printWindow(zoomed) }))}
       />
+      {series.length > 1 && (
+        <ul className="legend">
+          {series.map(({ label, color, kind }) => (
+            <li key={label}>
+              <i className={`swatch ${kind}`} style={{ background: `var(${color})` }} />{" "}
+              {LEGEND[label] ?? label}
+            </li>
+          ))}
+        </ul>
+      )}
       {path.value_type === "categorical" && (
         <LabelShares question={{ project, window, path }} tracesOf={tracesOf} />
       )}
@@ -69,6 +79,13 @@ export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }
     </section>
   );
 }
+
+const LEGEND: Readonly<Record<string, string>> = {
+  avg: "mean",
+  p50: "median",
+  p10: "lowest tenth below",
+  p90: "highest tenth above",
+};
 
 interface Row {
   readonly name: ReactNode;

@@ -1,5 +1,19 @@
 import type { FeedbackMetric, FeedbackPath } from "../api/routes.ts";
 
+/** Further spellings that a reaction has beside its emoji. */
+const OF_EMOJI: ReadonlySet<string> = new Set(["alias", "detoned", "detoned_alias"]);
+
+/** One path for each metric. */
+export function metricPaths(paths: readonly FeedbackPath[]): readonly FeedbackPath[] {
+  const isReaction = paths.some(({ json_path }) => json_path === "emoji");
+  return paths.filter(({ json_path }) => !isReaction || !OF_EMOJI.has(json_path));
+}
+
+/** How a path is shown. */
+export function nameOf({ json_path }: FeedbackPath): string {
+  return json_path === "emoji" ? "reaction" : json_path;
+}
+
 const PERCENTILES = [10, 50, 90];
 
 /** The aggregations of a path, by the type of its values. */

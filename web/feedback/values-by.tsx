@@ -9,7 +9,7 @@ import type { HrefTo } from "../state/url-state.ts";
 import { searchOfValue } from "../state/drill.ts";
 import { FREQUENT, groupBy, type Frequent } from "../state/groups.ts";
 import { statsQuestion, type FeedbackQuestion, type PathStats } from "./load-feedback.ts";
-import { WindowValue } from "./path-card.tsx";
+import { WindowValue, WORDS } from "./path-card.tsx";
 
 interface ValuesByProps {
   readonly question: FeedbackQuestion;
@@ -43,6 +43,17 @@ export function ValuesBy({ question, path, by = "llm", hrefTo }: ValuesByProps) 
       />
       <LoadState load={load} />
       <table className={load.isOld ? "split-by old" : "split-by"}>
+        <thead>
+          <tr>
+            <th scope="col">{FREQUENT[dimension].toLowerCase()}</th>
+            <th scope="col" className="number">
+              {WORDS[path.value_type]}
+            </th>
+            <th scope="col" className="number">
+              feedbacks
+            </th>
+          </tr>
+        </thead>
         <tbody>
           {load.value?.groups?.map(({ key, count, window_stats: values }) => {
             const value = key[dimension] ?? null;

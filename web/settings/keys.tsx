@@ -51,7 +51,7 @@ export function Keys({ project, zone }: KeysProps) {
             {
               name: "",
               cell: (key) => (
-                <button className="quiet" onClick={() => setRevoked(key)}>
+                <button className="quiet danger" onClick={() => setRevoked(key)}>
                   Revoke
                 </button>
               ),
@@ -68,6 +68,7 @@ export function Keys({ project, zone }: KeysProps) {
         <FormDialog
           title={`Revoke “${oneLine(revoked.name, 60)}”?`}
           submit="Revoke"
+          isDangerous
           act={() => change("DELETE", `/api-keys/${encodeURIComponent(revoked.id)}`)}
           onDone={load.refetch}
           onClose={() => setRevoked(undefined)}

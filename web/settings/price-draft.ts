@@ -1,5 +1,4 @@
 import type { UsageStats } from "../api/routes.ts";
-import type { Fields } from "../components/form-dialog.tsx";
 import { toPicodollar } from "../format/usage.ts";
 
 /** Prices of tokens, as the service names them and as they are shown. */
@@ -14,8 +13,9 @@ export const PRICES = [
 type TokenPrices = Readonly<Record<(typeof PRICES)[number][0], number | null>>;
 
 /** Reads dollars per million tokens. Undefined: they are no prices yet. */
-export function perToken(fields: Fields): TokenPrices | undefined {
-  const typed = PRICES.map(([name]) => [name, fields[name]?.trim() ?? ""] as const);
+export function perToken(fields: Readonly<Record<string, string>>): TokenPrices | undefined {
+  // a comma separates decimals too
+  const typed = PRICES.map(([name]) => [name, fields[name]?.trim().replace(",", ".") ?? ""] as const);
   if (typed.slice(0, 2).some(([, text]) => text === "")) return undefined;
   if (typed.some(([, text]) => !(Number(text) >= 0))) return undefined;
   const prices = typed.map(([name, text]) => [name, text === "" ? null : Number(text) / 1e6]);

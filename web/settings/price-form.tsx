@@ -68,7 +68,7 @@ export function PriceForm({ project, zone, model, tier, onDone, onClose }: Price
               inputMode="decimal"
               required={at < 2}
               placeholder={at < 2 ? "2.50" : "as input"}
-              pattern="\s*(\d+\.?\d*|\.\d+)\s*"
+              pattern="\s*(\d+[.,]?\d*|[.,]\d+)\s*"
             />
           </label>
         ))}

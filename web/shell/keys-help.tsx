@@ -9,6 +9,7 @@ const KEYS = [
   ["/", "Search traces; find a call in a trace"],
   ["e", "To the next failed call"],
   ["$", "To the call with the largest own cost, of those below the row"],
+  ["z", "The bars of the time of the chosen call, and back"],
   ["Esc", "Close the details, or what is open"],
 ] as const;
 

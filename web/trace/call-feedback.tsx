@@ -2,6 +2,7 @@ import { postJson } from "../api/client.ts";
 import { useQuery } from "../api/use-query.ts";
 import { LoadState } from "../components/notice.tsx";
 import { fullInstant } from "../format/instants.ts";
+import { wordsOf } from "../format/feedback-words.ts";
 import { oneLine, visible } from "../format/plain-text.ts";
 
 interface CallFeedbackProps {
@@ -9,6 +10,8 @@ interface CallFeedbackProps {
   readonly id: string;
   readonly zone: string;
 }
+
+const MAX_TEXT = 5000;
 
 /** The feedback on one call. */
 export function CallFeedback({ project, id, zone }: CallFeedbackProps) {
@@ -26,7 +29,7 @@ export function CallFeedback({ project, id, zone }: CallFeedbackProps) {
         <table>
           <thead>
             <tr>
-              {["type", "payload", "by", "when"].map((name) => (
+              {["feedback", "by", "when"].map((name) => (
                 <th key={name} scope="col">
                   {name}
                 </th>
@@ -36,11 +39,13 @@ export function CallFeedback({ project, id, zone }: CallFeedbackProps) {
           <tbody>
             {feedback.map(({ id, feedback_type, payload, creator, created_at }) => (
               <tr key={id}>
-                <td>
-                  <bdi>{oneLine(feedback_type ?? "")}</bdi>
-                </td>
-                <td>
-                  <pre dir="auto">{visible(JSON.stringify(payload, null, 1)).slice(0, 5000)}</pre>
+                <td dir="auto" className="said">
+                  {wordsOf(feedback_type ?? "", payload ?? {}).map(([name, text]) => (
+                    <p key={name}>
+                      {name !== "" && <span className="dim">{oneLine(name, 80)}: </span>}
+                      {visible(text).slice(0, MAX_TEXT)}
+                    </p>
+                  ))}
                 </td>
                 <td>
                   <bdi>{oneLine(creator ?? "")}</bdi>

@@ -38,15 +38,15 @@ export function Facts({ call, treeCall, zone, own }: FactsProps) {
   return (
     <dl>
       {own !== undefined && (
-        <Fact name="Own usage">
+        <Fact name="own usage">
           <FormattedValue figure={formatCount(own.tokens)} /> tokens · <Dollars total={own} />
         </Fact>
       )}
       <Fact name="started">{fullInstant(new Date(startMs).toISOString(), zone)}</Fact>
-      <Fact name="Duration">
+      <Fact name="duration">
         {endMs === null ? <Live /> : <FormattedValue figure={formatDuration(endMs - startMs)} />}
       </Fact>
-      <Fact name="Descendants">
+      <Fact name="descendants">
         <FormattedValue figure={formatCount(treeCall.calls - 1)} />
       </Fact>
       <Text name="operation" text={call?.op_name} />

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { countOf, extentOf, type CallTree } from "./tree/call-tree.ts";
 import { treeUsageOf, type TreeUsage } from "./tree/tree-usage.ts";
-import { rowsOf, type ExpandedState, type Rows } from "./tree/rows.ts";
+import { rowsOf, type ExpandedState, type Rows, type Span } from "./tree/rows.ts";
 import type { LoadedTrace } from "./load/load-trace.ts";
 
 /** A trace ready to be shown. */
@@ -10,7 +10,8 @@ export interface TraceState {
   readonly rows: Rows;
   /** Undefined: what calls used is not known yet. */
   readonly treeUsage: TreeUsage | undefined;
-  readonly axis: { readonly fromMs: number; readonly toMs: number };
+  /** When the trace ran. */
+  readonly axis: Span;
   readonly unfinished: { readonly count: number; has(position: number): boolean };
 }
 

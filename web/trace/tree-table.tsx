@@ -1,14 +1,17 @@
 import { useMemo } from "react";
 import { formatDuration } from "../format/figure.ts";
+import { oneLine } from "../format/plain-text.ts";
 import type { Total } from "../format/usage.ts";
 import { Dollars, Live, Tokens } from "../components/figure.tsx";
 import { RowList, type KeyPress } from "../components/row-list.tsx";
 import { UsageOrPlaceholder } from "../components/used-or.tsx";
-import { indexOfKey, rowAt, type Row } from "./tree/rows.ts";
+import { indexOfKey, rowAt, spanOf, type Row, type Span } from "./tree/rows.ts";
 import type { TraceState } from "./trace-state.ts";
 
 interface TreeTableProps {
   readonly state: TraceState;
+  /** The time of the bars. */
+  readonly axis: Span;
   /** The usage of the calls is being loaded. */
   readonly isAdding: boolean;
   readonly active: number;
@@ -21,8 +24,8 @@ interface TreeTableProps {
   readonly onKey: (event: KeyPress) => boolean;
 }
 
-export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTableProps) {
-  const { tree, rows, axis } = state;
+export function TreeTable({ state, axis, isAdding, opened, onFold, ...list }: TreeTableProps) {
+  const { tree, rows } = state;
   const rowOf = (index: number): Row | undefined => rowAt(tree, rows, index);
   const keys = useMemo(
     () => ({
@@ -45,7 +48,7 @@ export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTabl
       rowClass={(index) => (rowOf(index)?.key === opened ? "opened" : "")}
       row={(index) => {
         const row = rowOf(index);
-        return row && <Cells {...{ row, state, isAdding, onFold }} />;
+        return row && <Cells {...{ row, state, axis, isAdding, onFold }} />;
       }}
     />
   );
@@ -53,7 +56,7 @@ export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTabl
 
 const TOTAL = "With everything below, each completion once; before it what the call itself adds to the trace";
 
-function Head({ axis }: Pick<TraceState, "axis">) {
+function Head({ axis }: { readonly axis: Span }) {
   return (
     <>
       <span role="columnheader">call</span>
@@ -77,6 +80,7 @@ function Head({ axis }: Pick<TraceState, "axis">) {
 interface CellsProps {
   readonly row: Row;
   readonly state: TraceState;
+  readonly axis: Span;
   readonly isAdding: boolean;
   readonly onFold: (key: string) => void;
 }
@@ -84,11 +88,12 @@ interface CellsProps {
 const INDENT_PX = 16;
 const MAX_INDENTS = 24;
 
-function Cells({ row, state, isAdding, onFold }: CellsProps) {
+function Cells({ row, state, axis, isAdding, onFold }: CellsProps) {
   const { treeUsage } = state;
   const total =
     row.group === undefined ? treeUsage?.total(row.call.position) : treeUsage?.group(row.group.position);
   const own = row.group === undefined ? treeUsage?.own(row.call.position) : undefined;
+  const llms = row.group === undefined ? treeUsage?.llms(row.call.position) : undefined;
   const indentPx = Math.min(row.depth, MAX_INDENTS) * INDENT_PX;
   return (
     <>
@@ -97,9 +102,15 @@ function Cells({ row, state, isAdding, onFold }: CellsProps) {
         <i className="guides" style={{ width: `${indentPx}px` }} />
         <Fold row={row} onFold={onFold} />
         <Name row={row} unfinished={state.unfinished} />
+        {llms?.[0] !== undefined && (
+          <bdi className="model" title={llms.map((llm) => oneLine(llm, 60)).join(", ")}>
+            {oneLine(llms[0], 40)}
+            {llms.length > 1 && ` +${llms.length - 1}`}
+          </bdi>
+        )}
       </span>
       <span role="gridcell" className="number tokens">
-        {own !== undefined && own.tokens !== total?.tokens && (
+        {own !== undefined && own.tokens > 0 && own.tokens !== total?.tokens && (
           <span className="own">
             <Tokens count={own.tokens} /> of{" "}
           </span>
@@ -107,7 +118,7 @@ function Cells({ row, state, isAdding, onFold }: CellsProps) {
         <UsageOrPlaceholder {...{ total, isAdding }} show={({ tokens }) => <Tokens count={tokens} />} />
       </span>
       <span role="gridcell" className="number cost">
-        {own !== undefined && own.usd !== total?.usd && (
+        {own !== undefined && own.usd !== 0 && own.usd !== total?.usd && (
           <span className="own">
             <Dollars total={own} /> of{" "}
           </span>
@@ -115,7 +126,7 @@ function Cells({ row, state, isAdding, onFold }: CellsProps) {
         <UsageOrPlaceholder {...{ total, isAdding }} show={(total) => <Dollars total={total} />} />
       </span>
       <span role="gridcell" className="bars">
-        <Bar row={row} axis={state.axis} share={shareOf(total, treeUsage?.all)} />
+        <Bar row={row} axis={axis} share={shareOf(total, treeUsage?.all)} />
       </span>
     </>
   );
@@ -172,25 +183,28 @@ function shareOf(total: Total | undefined, all: Total | undefined): number | und
 
 interface BarProps {
   readonly row: Row;
-  readonly axis: TraceState["axis"];
+  readonly axis: Span;
   /** Part of the cost of the trace, 0..1. */
   readonly share: number | undefined;
 }
 
 /** When a call ran; the height of the dark part shows its share of the trace's cost. */
-function Bar({ row: { call, group }, axis, share = 0 }: BarProps) {
+function Bar({ row, axis, share = 0 }: BarProps) {
+  const { call, group } = row;
   const { endMs } = group ?? call;
-  const [afterMs, tookMs] = [call.startMs - axis.fromMs, (endMs ?? axis.toMs) - call.startMs];
+  const { fromMs, toMs } = spanOf(row, axis);
+  const [shownFrom, shownTo] = [Math.max(fromMs, axis.fromMs), Math.min(toMs, axis.toMs)];
+  if (shownTo < shownFrom) return null;
   const percent = (ms: number): string => `${(ms / Math.max(1, axis.toMs - axis.fromMs)) * 100}%`;
   return (
     <span
       className={`bar ${endMs === null ? "running" : ""}`}
-      style={{ left: percent(afterMs), width: percent(tookMs) }}
+      style={{ left: percent(shownFrom - axis.fromMs), width: percent(shownTo - shownFrom) }}
     >
       {share > 0 && <i style={{ height: `${share * 100}%` }} />}
       <span className="took">
-        <span className="unseen">begins after {formatDuration(afterMs).text}, takes </span>
-        {endMs === null ? "live" : formatDuration(tookMs).text}
+        <span className="unseen">begins after {formatDuration(shownFrom - axis.fromMs).text}, takes </span>
+        {endMs === null ? "live" : formatDuration(endMs - call.startMs).text}
       </span>
     </span>
   );

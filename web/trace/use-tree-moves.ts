@@ -4,7 +4,16 @@ import type { UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import { childrenOf, hasFailed, idAt } from "./tree/call-tree.ts";
 import { costliestCall, nextOf } from "./tree/find.ts";
-import { indexOfKey, openedFor, rowAbove, rowAt, rowBelow, type ExpandedState } from "./tree/rows.ts";
+import {
+  indexOfKey,
+  openedFor,
+  rowAbove,
+  rowAt,
+  rowBelow,
+  spanOf,
+  type ExpandedState,
+  type Span,
+} from "./tree/rows.ts";
 import { NOT_FOUND } from "./tree/text-index.ts";
 import type { TraceState } from "./trace-state.ts";
 
@@ -25,6 +34,8 @@ export function useTreeMoves(props: TreeMovesProps) {
   const { tree, rows, treeUsage } = state;
   const keyAt = (index: number): string | undefined => rowAt(tree, rows, index)?.key;
   const [{ key, turn }, setChosen] = useState({ key: opened ?? keyAt(0), turn: 0 });
+  /** The time of the bars; undefined: that of the trace. */
+  const [zoomed, setZoomed] = useState<Span | undefined>(undefined);
   const active = useMemo(() => indexOfKey(tree, rows, key), [tree, rows, key]);
   const row = rowAt(tree, rows, active);
   const position = row?.call.position ?? NOT_FOUND;
@@ -46,6 +57,8 @@ export function useTreeMoves(props: TreeMovesProps) {
   const revealCostliest = (tops: Iterable<number> = childrenOf(tree, NOT_FOUND)): void => {
     if (treeUsage !== undefined) reveal(costliestCall(tree, tops, treeUsage));
   };
+  const zoom = (): void =>
+    setZoomed(zoomed === undefined && row !== undefined ? spanOf(row, state.axis) : undefined);
   const close = (): void => go({ options: { ...options, call: "", tab: "", panel: "closed" } });
   const open = (index: number): void => {
     const row = rowAt(tree, rows, index);
@@ -59,6 +72,7 @@ export function useTreeMoves(props: TreeMovesProps) {
     Escape: close,
     "/": () => find.current?.focus(),
     e: nextFailed,
+    z: zoom,
     $: () => revealCostliest(row && (row.group?.members ?? [position])),
   };
   const onKey = ({ key }: KeyPress): boolean => {
@@ -77,6 +91,8 @@ export function useTreeMoves(props: TreeMovesProps) {
     reveal,
     revealNext,
     nextFailed,
+    zoomed,
+    zoom,
     revealCostliest,
     onKey,
   };

@@ -81,8 +81,7 @@ interface ShellProps extends TraceViewProps {
 }
 
 function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellProps) {
-  const { options } = address;
-  const { tree } = trace;
+  const [{ options }, { tree }] = [address, trace];
   const change = (more: UrlState["options"]) => go({ options: { ...options, ...more } }, "replace");
   const isBeside = useMedia(BESIDE) && options["panel"] !== "closed";
   const opened = options["call"] ?? (isBeside ? idAt(tree, 0) : undefined);
@@ -122,6 +121,7 @@ function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellPr
             Dearest call
           </button>
         )}
+        <ZoomButton {...moves} />
         <button onClick={() => go({ options: { ...options, call: idAt(tree, 0), tab: "cost" } })}>
           Receipt
         </button>
@@ -137,6 +137,7 @@ function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellPr
       <Split isOpen={openedPosition !== NOT_FOUND}>
         <TreeTable
           {...{ state, isAdding, opened }}
+          axis={moves.zoomed ?? state.axis}
           active={moves.active}
           chosen={`${moves.turn} ${opened}`}
           onActive={moves.goTo}
@@ -157,6 +158,14 @@ function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellPr
         )}
       </Split>
     </>
+  );
+}
+
+function ZoomButton({ zoomed, zoom }: Pick<ReturnType<typeof useTreeMoves>, "zoomed" | "zoom">) {
+  return (
+    <button title="The bars of the time of the chosen call (z)" onClick={zoom}>
+      {zoomed === undefined ? "Zoom" : "Whole trace"}
+    </button>
   );
 }
 

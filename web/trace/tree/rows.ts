@@ -29,6 +29,17 @@ export interface Row {
   readonly group: RowGroup | undefined;
 }
 
+/** A part of the time of a trace. */
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** When a row ran; of a call that runs, up to the end of the trace. */
+export function spanOf({ call, group }: Row, whole: Span): Span {
+  return { fromMs: call.startMs, toMs: Math.max(call.startMs + 1, (group ?? call).endMs ?? whole.toMs) };
+}
+
 interface RowGroup {
   readonly position: number;
   readonly members: Uint32Array;

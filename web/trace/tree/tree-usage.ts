@@ -9,6 +9,8 @@ export interface TreeUsage {
   total(position: number): Total;
   /** Own usage that the call adds to the trace. The sum over all calls is the trace's usage. */
   own(position: number): Total;
+  /** LLMs that the call itself used. */
+  llms(position: number): readonly string[];
   /** True if the call itself used an LLM. */
   uses(position: number, llm: string): boolean;
   /** A group of like siblings with everything below them, each completion once. */
@@ -32,6 +34,7 @@ export function treeUsageOf(tree: CallTree, totals: UsageColumns, owns: UsageCol
   return {
     total,
     own: (position) => sumOf(entriesOf(owns, position, position + 1)),
+    llms: (position) => Array.from(entriesOf(owns, position, position + 1), ({ llm }) => llm),
     uses: (position, llm) => entriesOf(owns, position, position + 1).some((entry) => entry.llm === llm),
     group(group) {
       const known = groups.get(group) ?? sum(membersOf(tree.groups, group));
