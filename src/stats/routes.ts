@@ -59,7 +59,7 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
     const reading = readingFor(reply);
     const summed = async (): Promise<StatsFold> => {
       if (groups.of === "traces")
-        return deps.sumTraces({ ...deps, ...reading }, { project, ...request.body, groups }, now);
+        return deps.sumTraces({ ...deps, ...reading }, { project, request: request.body, groups }, now);
       const plan = planStats(project, request.body, groups, now);
       const book = plan.withCosts ? await bookFor(project) : undefined;
       return sumWindow(engine, { plan, book, providerOf, maxAggregates }, reading);

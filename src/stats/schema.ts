@@ -109,25 +109,17 @@ const knownOrder = z.superRefine<RequestedOrder>(
   whenValid("of", "order_by", "include_costs", "latency"),
 );
 
-interface RequestedSubject {
-  readonly of: Subject;
-  readonly any_call?: object | null | undefined;
-  readonly group_by: Dimensions;
-}
-
 /** Refuses members that are of traces alone, or of calls alone. */
-const ofSubject = z.superRefine<RequestedSubject>(
+const ofSubject = z.superRefine<{ of: Subject; any_call?: object | null | undefined; group_by: Dimensions }>(
   ({ of, any_call, group_by }, context) => {
     const refuse = (path: (string | number)[], message: string): void =>
       context.addIssue({ code: "custom", path, message, params: { type: "value_error" } });
-    if (of === "calls") {
-      if (any_call != null) refuse(["any_call"], 'any_call selects traces: use it with "of": "traces"');
-      return;
-    }
-    for (const [place, { label, source }] of group_by.all.entries()) {
-      const message = `A trace uses several: group by ${label} with "of": "calls", or by a field of the root`;
-      if (source !== "call") refuse(["group_by", place], message);
-    }
+    if (of === "calls" && any_call != null)
+      refuse(["any_call"], 'any_call selects traces: use it with "of": "traces"');
+    if (of === "calls") return;
+    for (const [place, { label, source }] of group_by.all.entries())
+      if (source !== "call")
+        refuse(["group_by", place], `A trace has several: use ${label} with "of": "calls"`);
   },
   whenValid("of", "any_call", "group_by"),
 );
@@ -137,12 +129,6 @@ export type UsageStatsRequest = z.output<ReturnType<typeof usageStatsRequest>>;
 const count = anyInteger.min(0);
 const cost = z.number().nullable().optional();
 const counts = Object.fromEntries(countFields.map(({ wire }) => [wire, count]));
-
-const OF_TRACES = [
-  "Of traces: how many",
-  "Of traces: how many have a root that failed",
-  "Of traces: how many have a call that failed",
-];
 
 const total = z
   .object({
@@ -158,9 +144,7 @@ const total = z
       .describe(
         "With costs: whether something of this total has no price, so that it cost more than its costs say",
       ),
-    ...Object.fromEntries(
-      TRACE_COUNT_MEMBERS.map((name, place) => [name, count.optional().describe(OF_TRACES[place]!)]),
-    ),
+    ...Object.fromEntries(TRACE_COUNT_MEMBERS.map((name) => [name, count.optional()])),
     [WASTED_COST_MEMBER]: cost.describe(
       "Of traces, with costs: what failed calls and the calls below them cost (USD)",
     ),
@@ -172,7 +156,7 @@ const total = z
   .meta({
     id: "UsageTotal",
     description:
-      "The number of calls and their own usage; of traces, all of it. Costs (USD) are present if requested, and null if no price is known",
+      "The number of calls and their own usage; of `traces`, all of it; `traces_failed` have a root that failed, `traces_with_failures` any call. Costs (USD) are present if requested, and null if no price is known",
   });
 
 /** Schema for the key of a group. */

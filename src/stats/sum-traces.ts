@@ -14,17 +14,9 @@ export interface SumTracesDeps extends WindowLimits {
   readonly providerOf: ProviderOf;
 }
 
-export interface TracesToSum extends Pick<
-  UsageStatsRequest,
-  "start" | "end" | "filter" | "query" | "any_call"
-> {
-  readonly project: Project;
-  readonly groups: GroupsPlan;
-}
-
 /** Sums whole traces by the group and bucket of their roots. Errors: validation; `StorageError`; too_many_calls. */
 export type SumTraces = (
   deps: SumTracesDeps,
-  requested: TracesToSum,
+  requested: { readonly project: Project; readonly request: UsageStatsRequest; readonly groups: GroupsPlan },
   settings: PlanSettings,
 ) => Promise<StatsFold>;

@@ -18,9 +18,19 @@ interface Records {
   readonly book: PriceBook;
 }
 
-function planOf({ project, book }: Records, condition?: Sql) {
+/** Sums the records of manifests, or those that meet a condition, at any time. */
+async function sumsOf(
+  engine: Engine,
+  { project, manifests, book }: Records,
+  signal: AbortSignal,
+  condition?: Sql,
+) {
   const query = { fields: [], condition, latencies: "none", readsCalls: condition !== undefined } as const;
-  return { selection: { project }, window: ANY_TIME, buckets: { startsUs: [] }, query, book };
+  const requested = { selection: { project }, window: ANY_TIME, buckets: { startsUs: [] }, query, book };
+  const plans = planAggregation(requested, manifests);
+  if (plans === undefined) return "unable";
+  const sums = await sumAll(engine, plans, signal);
+  return sums === "changed" ? sums : { plans, sums };
 }
 
 /** Builds the price table of the records of manifests. `unable`: too many prices; `changed`: an hour was materialized meanwhile. */
@@ -29,10 +39,9 @@ export async function readPriceTable(
   records: Records,
   signal: AbortSignal,
 ): Promise<PriceTable | "changed" | "unable"> {
-  const plans = planAggregation(planOf(records), records.manifests);
-  if (plans === undefined) return "unable";
-  const sums = await sumAll(engine, plans, signal);
-  if (sums === "changed") return "changed";
+  const found = await sumsOf(engine, records, signal);
+  if (typeof found === "string") return found;
+  const { plans, sums } = found;
   const [plan = { intervalStartsUs: [0], prices: { instantsUs: [], inputs: [], maxInput: 0 } }] = plans;
   const table = priceTable(sums, plan, records.book);
   if (table === undefined) return "unable";
@@ -47,9 +56,8 @@ export async function readUsageOfTraces(
   traces: Sql,
   signal: AbortSignal,
 ): Promise<Iterable<UsageAggregate> | "changed" | "unable"> {
-  const requested = planOf(records, sql`trace_id IN ${traces}`);
-  const plans = planAggregation(requested, records.manifests);
-  if (plans === undefined) return "unable";
-  const sums = await sumAll(engine, plans, signal);
-  return sums === "changed" ? sums : aggregatesOf(sums, requested);
+  const found = await sumsOf(engine, records, signal, sql`trace_id IN ${traces}`);
+  return typeof found === "string"
+    ? found
+    : aggregatesOf(found.sums, { window: ANY_TIME, book: records.book });
 }

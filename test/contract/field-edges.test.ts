@@ -16,7 +16,11 @@ const document = JSON.parse(
 const SHARE = isLong ? 0.3 : 0.03;
 const random = seededRandom();
 /** Issues of two fields, reported for one of them. */
-const SAID_OF_ANOTHER = new Set(["end lies before start", "Costs need include_costs"]);
+const SAID_OF_ANOTHER = new Set([
+  "end lies before start",
+  "Costs need include_costs",
+  'any_call selects traces: use it with "of": "traces"',
+]);
 
 type Schema = OpenAPIV3_1.SchemaObject;
 type Path = readonly (string | number)[];

@@ -188,7 +188,7 @@ describe("POST /usage/stats of traces", () => {
           minLength: 6,
           maxLength: 9,
         }),
-        fc.array(fc.tuple(step, question, fc.boolean()), { minLength: 3, maxLength: isLong ? 5 : 3 }),
+        fc.array(fc.tuple(step, question, fc.boolean()), { minLength: 2, maxLength: isLong ? 5 : 2 }),
         async (forests, steps) => {
           const project = `acme/of-traces-${projects++}`;
           const batch = forests.flatMap(traceOf);

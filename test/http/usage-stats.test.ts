@@ -1,5 +1,6 @@
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { materializeAll } from "../helpers/materialize.ts";
 import { authorization, startApp, type TestResponse, type TestApp } from "../helpers/start-app.ts";
 
 const project_id = "acme/stats";
@@ -200,6 +201,36 @@ describe("POST /usage/stats", () => {
     ]);
   });
 
+  const anyCall = { filter: { op_names: ["op"] } };
+  it.each<readonly [object, readonly (readonly (string | number)[])[]]>([
+    [{ any_call: anyCall }, [["any_call"]]],
+    [{ of: null, any_call: {} }, [["any_call"]]],
+    [{ of: "traces", group_by: ["op_name", "llm"] }, [["group_by", 1]]],
+    [
+      { of: "traces", group_by: ["provider", { $getField: "op_name" }, "llm"] },
+      [
+        ["group_by", 0],
+        ["group_by", 2],
+      ],
+    ],
+    [{ of: "trace" }, [["of"]]],
+    ...["traces", "traces_failed", "traces_with_failures", "wasted_cost", "cost_per_trace"].map(
+      (order_by) => [{ include_costs: true, order_by }, [["order_by"]]] as const,
+    ),
+    [{ of: "traces", order_by: "cost_per_trace" }, [["order_by"]]],
+    [{ of: "traces", order_by: "latency_ms.p95" }, [["order_by"]]],
+    [{ of: "traces", any_call: { filter: { op_name: ["op"] } } }, [["any_call", "filter", "op_name"]]],
+    [
+      { of: "traces", any_call: { query: { $expr: { $eq: [{ $getField: "nothing" }, { $literal: 1 }] } } } },
+      [["any_call", "query", "$expr", "$eq", 0, "$getField"]],
+    ],
+  ])("rejects %o", async (more, locs) => {
+    const response = await ask(more);
+    expect(response.status, response.text).toBe(422);
+    const found = response.json().detail.map(({ loc }: { loc: unknown[] }) => loc);
+    expect(found).toEqual(locs.map((loc) => ["body", ...loc]));
+  });
+
   it("has no buckets, groups or numbers for an empty window", async () => {
     const response = (await ask({ end: JANUARY.start })).json();
     expect(response).toMatchObject({
@@ -256,5 +287,141 @@ describe("POST /usage/stats", () => {
       0,
     );
     expect(sum).toBe(Math.round(json.total.total_cost * 1e12));
+  });
+});
+
+describe("POST /usage/stats of traces", () => {
+  const body = { project_id: "acme/by-trace", ...JANUARY, of: "traces", include_costs: true };
+  const asked = async (more: object) => {
+    const response = await test.post("/usage/stats", { ...body, ...more });
+    expect(response.status, response.text).toBe(200);
+    return response.json();
+  };
+  const under = (id: string, parent_id: string) => ({
+    trace_id: `trace-${parent_id}`,
+    parent_id,
+    op_name: id,
+  });
+
+  beforeAll(() =>
+    ingest("acme/by-trace", [
+      { id: "r", at: "2026-01-02T23:00:00Z", usage: {}, more: { wb_user_id: "ann", op_name: "chat" } },
+      // of another day, and of nobody
+      { id: "s", at: "2026-01-03T01:00:00Z", more: { ...under("s", "r"), exception: "boom" } },
+      { id: "t", at: "2026-01-03T02:00:00Z", more: { ...under("t", "r") } },
+      {
+        id: "u",
+        at: "2026-01-03T03:00:00Z",
+        usage: gpt(10),
+        more: { wb_user_id: "ben", op_name: "chat", exception: "boom" },
+      },
+      { id: "v", at: "2026-01-04T03:00:00Z", usage: { "no-such-model": { requests: 1, prompt_tokens: 7 } } },
+      { id: "w", at: "2026-01-05T03:00:00Z", usage: {}, more: { ...under("w", "gone"), wb_user_id: "ann" } },
+    ]),
+  );
+
+  it("sums whole traces by their roots, before and after they are in the rollup", async () => {
+    for (const isMaterialized of [false, true]) {
+      if (isMaterialized) await materializeAll(test.engine);
+      const { groups, total, buckets, unpriced } = await asked({
+        group_by: ["svc_user_id"],
+        granularity: 86_400,
+        end: "2026-01-06T00:00:00Z",
+        latency: {},
+      });
+      expect(groups).toMatchObject([
+        {
+          key: { svc_user_id: "ann" },
+          total: {
+            calls: 3,
+            errors: 1,
+            requests: 2,
+            traces: 1,
+            traces_failed: 0,
+            traces_with_failures: 1,
+            total_cost: 0.007,
+            wasted_cost: 0.0035,
+            cost_per_trace: 0.007,
+            partial: false,
+            latency_ms: { avg: 500, max: 500 },
+          },
+        },
+        {
+          key: { svc_user_id: "ben" },
+          total: {
+            traces: 1,
+            traces_failed: 1,
+            traces_with_failures: 1,
+            total_cost: 0.000025,
+            wasted_cost: 0.000025,
+          },
+        },
+        // without a price, and without a root
+        {
+          key: { svc_user_id: null },
+          total: { traces: 2, calls: 2, total_cost: null, cost_per_trace: null },
+        },
+      ]);
+      expect(total).toMatchObject({ traces: 4, calls: 6, total_cost: 0.007025, partial: true });
+      const list = await test.post("/traces/query", { project_id: body.project_id, ...JANUARY });
+      expect(list.json().total).toMatchObject({ traces: 4, calls: 6, failed: 2, total_cost: 0.007025 });
+      const days = buckets.map((bucket: { total: { traces: number } }) => bucket.total.traces);
+      expect(days).toEqual([0, 1, 1, 1, 1]);
+      expect(unpriced).toMatchObject([{ llm: "no-such-model", requests: 1, prompt_tokens: 7 }]);
+    }
+  });
+
+  it.each([
+    ["traces", null],
+    ["traces_failed", "ben"],
+    ["wasted_cost", "ann"],
+    ["cost_per_trace", "ann"],
+  ])("orders groups by %s", async (order_by, first) => {
+    const { groups } = await asked({ group_by: ["svc_user_id"], order_by });
+    expect(groups[0].key).toEqual({ svc_user_id: first });
+  });
+
+  it.each([
+    [{ any_call: { filter: { op_names: ["t"] } } }, 1],
+    // no condition on the root matches a trace without one
+    [{ any_call: {}, filter: { trace_roots_only: true } }, 3],
+    [{ filter: { trace_ids: ["trace-gone", "trace-u"] } }, 1],
+    [{ filter: { trace_ids: ["trace-u"] }, start: "2026-01-04T00:00:00Z" }, 0],
+    [{ end: JANUARY.start }, 0],
+    [{ any_call: null, filter: null, query: null }, 4],
+  ])("selects traces as /traces/query does: %o", async (more, traces) => {
+    const { total } = await asked(more);
+    expect(total.traces).toBe(traces);
+    const list = await test.post("/traces/query", {
+      project_id: body.project_id,
+      ...JANUARY,
+      ...more,
+    });
+    expect(list.json().total.traces, list.text).toBe(traces);
+  });
+
+  it("prints the members of traces as CSV", async () => {
+    const response = await test.app.inject({
+      method: "POST",
+      url: "/usage/stats",
+      headers: { authorization: authorization(), accept: "text/csv" },
+      payload: {
+        ...body,
+        group_by: ["svc_user_id"],
+        filter: { op_names: ["chat"] },
+        order_by: "cost_per_trace",
+      },
+    });
+    const lines = parse<Record<string, string>>(response.body, { columns: true });
+    expect(lines).toMatchObject([
+      {
+        svc_user_id: "ann",
+        traces: "1",
+        traces_failed: "0",
+        traces_with_failures: "1",
+        wasted_cost: "0.0035",
+      },
+      { svc_user_id: "ben", traces: "1", traces_failed: "1", cost_per_trace: "0.000025" },
+    ]);
   });
 });

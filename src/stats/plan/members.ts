@@ -30,28 +30,16 @@ export type TotalMember =
 
 /** The members of totals, except latencies. */
 export function totalMembers(of: Subject, withCosts: boolean): readonly TotalMember[] {
-  const counts = COUNT_MEMBERS.map((name, slot) => ({ name, kind: "count", slot }) as const);
-  const ofTraces = TRACE_COUNT_MEMBERS.map(
-    (name, place) => ({ name, kind: "count", slot: TRACES_SLOT + place }) as const,
-  );
-  const costs = [...COST_MEMBERS, STATED_COST_MEMBER].map(
-    (name, slot) => ({ name, kind: "cost", slot }) as const,
-  );
-  const perTrace = [
-    { name: WASTED_COST_MEMBER, kind: "cost", slot: WASTED_COST_SLOT },
-    { name: COST_PER_TRACE_MEMBER, kind: "cost per trace" },
-  ] as const;
-  const isOfTraces = of === "traces";
+  const from = (first: number, kind: "count" | "cost", names: readonly string[]): readonly TotalMember[] =>
+    names.map((name, place) => ({ name, kind, slot: first + place }));
+  const ofTraces = of === "traces";
   return [
-    ...counts,
-    ...(isOfTraces ? ofTraces : []),
-    ...(withCosts
-      ? [
-          ...costs,
-          { name: CALLS_STATED_MEMBER, kind: "count", slot: COUNT_MEMBERS.length } as const,
-          { name: PARTIAL_MEMBER, kind: "partial" } as const,
-        ]
-      : []),
-    ...(withCosts && isOfTraces ? perTrace : []),
+    ...from(0, "count", COUNT_MEMBERS),
+    ...(ofTraces ? from(TRACES_SLOT, "count", TRACE_COUNT_MEMBERS) : []),
+    ...(withCosts ? from(0, "cost", [...COST_MEMBERS, STATED_COST_MEMBER]) : []),
+    ...(withCosts ? from(COUNT_MEMBERS.length, "count", [CALLS_STATED_MEMBER]) : []),
+    ...(withCosts ? [{ name: PARTIAL_MEMBER, kind: "partial" } as const] : []),
+    ...(withCosts && ofTraces ? from(WASTED_COST_SLOT, "cost", [WASTED_COST_MEMBER]) : []),
+    ...(withCosts && ofTraces ? [{ name: COST_PER_TRACE_MEMBER, kind: "cost per trace" } as const] : []),
   ];
 }

@@ -19,11 +19,8 @@ export interface WindowPlan extends BucketedWindow {
 }
 
 /** Window, groups and totals of a response. */
-export interface GroupsPlan extends BucketedWindow {
+export interface GroupsPlan extends Omit<WindowPlan, "selection"> {
   readonly of: Subject;
-  readonly dimensions: Dimensions;
-  readonly withCosts: boolean;
-  readonly latency: LatencySpec | undefined;
   readonly order: Order;
   /** Number of groups listed; the rest is `other`. */
   readonly maxGroups: number;

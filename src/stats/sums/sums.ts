@@ -140,16 +140,16 @@ export class Sums {
   }
 
   addSummed(row: number, { counts, isUsed, isPartial, stated, costs, wasted }: SummedRow): void {
-    for (const [slot, count] of counts.entries()) this.counts[row * COUNT_SLOTS + slot]! += count;
+    counts.forEach((count, slot) => (this.counts[row * COUNT_SLOTS + slot]! += count));
     this.usages[row]! += Number(isUsed);
     this.partial[row]! += Number(isPartial);
     if (!this.withCosts) return;
     this.addStated(row, stated);
-    for (const [slot, amount] of [...costs, null, wasted].entries()) {
-      if (amount === null) continue;
+    [...costs, null, wasted].forEach((amount, slot) => {
+      if (amount === null) return;
       this.priced[row * AMOUNTS + slot]! += 1;
       this.addUsd(row * AMOUNTS + slot, amount);
-    }
+    });
   }
 
   /** Adds stated costs. `usages` is 0 for what a wrapper states beyond its children, if these state costs too. */

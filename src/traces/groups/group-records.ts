@@ -12,7 +12,7 @@ import {
   type TraceRecords,
   type TraceSelection,
 } from "../../usage-rollup/records-by-trace.ts";
-import { CALL_FIELDS, NO_LATENCY, type CallField } from "../../usage-rollup/usage-record.ts";
+import { CALL_FIELDS, NO_LATENCY } from "../../usage-rollup/usage-record.ts";
 import { usdOf } from "../figures.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import { rootValues } from "../read/root-values.ts";
@@ -48,7 +48,18 @@ const ENDED = sql`root_latency_ms != ${number(NO_LATENCY)}`;
 /** Rows of `readGroups`: the trace sums of the selected traces, added up by their root's key and bucket. */
 export function groupsStatement({ records, selection, plan, groups }: GroupRecords): Sql {
   const { kinds } = records.prices;
-  const root = rootKey(groups, plan);
+  const { all, callKey } = groups.dimensions;
+  const isStored = all.every(({ field }) => (CALL_FIELDS as readonly string[]).includes(field));
+  const fields = join(
+    all.map(({ field }) => trusted(field)),
+    ", ",
+  );
+  const key = isStored
+    ? sql`arrayStringConcat(arrayMap(value -> if(value = '', '', toJSONString(value)), root_fields), '\n')`
+    : sql`looked_up.values[1]`;
+  const lookup = isStored
+    ? sql``
+    : sql`LEFT JOIN ${rootValues(plan.project, plan.place, callKey!)} AS looked_up USING trace_id`;
   const kindsOf = (of: (kind: Sql, place: number) => Sql): readonly Sql[] =>
     kinds.map((_, place) => of(number(place), place));
   const ofRecords = kindsOf(
@@ -56,7 +67,7 @@ export function groupsStatement({ records, selection, plan, groups }: GroupRecor
       sql`${kinds[place]!.cost} AS cost_${kind}, ${kinds[place]!.isPriced} AS is_priced_${kind}`,
   );
   const ofTraces = [
-    ...root.columns,
+    ...(isStored ? [sql`anyIf(CAST([${fields}], 'Array(String)'), ${OF_ROOT}) AS root_fields`] : []),
     sql`max(${OF_ROOT} AND status = 'error') AS root_failed`,
     ...SUMMED.map((name) => sql`sum(${trusted(name)}) AS ${trusted(`sum_${name}`)}`),
     ...kindsOf(
@@ -81,49 +92,17 @@ export function groupsStatement({ records, selection, plan, groups }: GroupRecor
       ${int64s([sql`sum(records)`, sql`sum(sum_stated_ticks)`, ...counts])},
       toUInt8(max(used) > 0), toUInt8(max(partial) > 0), ${join(amounts, ", ")},
       ${int64s([sql`countIf(${ENDED})`, ...latency])}, ${each}
-    FROM (SELECT *, ${root.key} AS group_key, roundDown(started_us, ${param("Array(Int64)", groups.buckets.startsUs)}) AS bucket
-      FROM (${recordsByTrace(records, selection, { ofTraces, ofRecords })}) AS by_trace ${root.join})
+    FROM (SELECT *, ${key} AS group_key, roundDown(started_us, ${param("Array(Int64)", groups.buckets.startsUs)}) AS bucket
+      FROM (${recordsByTrace(records, selection, { ofTraces, ofRecords })}) AS by_trace ${lookup})
     GROUP BY is_selected, at, key`;
-}
-
-/** Key of the root: over the columns of records if these have the fields, otherwise looked up. */
-function rootKey(
-  { dimensions }: GroupsPlan,
-  { project, place }: GroupRecords["plan"],
-): { readonly columns: readonly Sql[]; readonly join: Sql; readonly key: Sql } {
-  const { all, callKey } = dimensions;
-  if (callKey === undefined) return { columns: [], join: sql``, key: sql`''` };
-  const isStored = (field: string): field is CallField => (CALL_FIELDS as readonly string[]).includes(field);
-  if (!all.every(({ field }) => isStored(field)))
-    return {
-      columns: [],
-      join: sql`LEFT JOIN ${rootValues(project, place, callKey)} AS looked_up USING trace_id`,
-      key: sql`looked_up.values[1]`,
-    };
-  const values = all.map(({ field }, place) => {
-    const name = sql`root_${number(place)}`;
-    return {
-      column: sql`anyIf(${trusted(field)}, ${OF_ROOT}) AS ${name}`,
-      text: sql`if(${name} = '', '', toJSONString(${name}))`,
-    };
-  });
-  return {
-    columns: values.map(({ column }) => column),
-    join: sql``,
-    key: sql`concat(${join(
-      values.map(({ text }) => text),
-      ", '\\n', ",
-    )}, '')`,
-  };
 }
 
 /** Reads the rows of `groupsStatement`. `costUnit`: 10^-18 USD per unit. */
 export function* readGroups(bytes: Buffer, costUnit: number): Generator<RecordGroup> {
   const reader = new RowBinaryReader(bytes);
-  const unit = BigInt(costUnit);
   const amount = (): Usd | null => {
     const text = reader.string();
-    return text === "" ? null : usdOf(BigInt(text) * unit);
+    return text === "" ? null : usdOf(BigInt(text) * BigInt(costUnit));
   };
   while (!reader.done) {
     const [isSelected, bucketUs, key] = [reader.uint8() === 1, reader.int64(), reader.string()];

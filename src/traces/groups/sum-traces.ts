@@ -13,8 +13,8 @@ import { groupsStatement, readGroups, type GroupRecords, type RecordGroup } from
 import { TraceGroups } from "./trace-groups.ts";
 
 /** Sums the traces that `/traces/query` lists, by the group and bucket of their roots. */
-export const sumTraces: SumTraces = async (deps, { project, groups, ...selected }, settings) => {
-  const plan = planTraces(project, selected, settings);
+export const sumTraces: SumTraces = async (deps, { project, request, groups }, settings) => {
+  const plan = planTraces(project, request, settings);
   const reading = { ...deps, book: await deps.bookFor(project), maxTraces: deps.maxAggregates };
   const { ofRecords, folded } = await selectTraces(reading, plan, (records, selection) =>
     readRecords(reading, { records, selection, plan, groups }),
@@ -25,11 +25,13 @@ export const sumTraces: SumTraces = async (deps, { project, groups, ...selected 
     callKey === undefined || ids.length === 0
       ? undefined
       : await readValues(deps.engine, rootValues(project, inTraces(project, ids), callKey), deps.signal);
-  const fold = new TraceGroups(groups, folded.sums, deps.maxAggregates);
+  const fold = new TraceGroups(groups, folded.sums.unpriced, deps.maxAggregates);
   await inTurns(eachItem(ofRecords?.rows ?? [], (row) => fold.addRecords(row)));
   for (const usage of ofRecords?.unpriced ?? []) fold.unpriced.addAggregate(usage);
   await inTurns(
-    eachItem(folded.traces, (trace) => fold.addFolded(trace, keys?.get(trace.traceId)?.[0] ?? "")),
+    eachItem(folded.traces, (trace) =>
+      fold.addFolded(trace, folded.sums.sums, keys?.get(trace.traceId)?.[0] ?? ""),
+    ),
   );
   return fold;
 };
