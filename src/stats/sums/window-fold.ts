@@ -6,24 +6,14 @@ import { ownUsageSteps, releaseOwn } from "../../trace-usage/fold/own-usage.ts";
 import { isSelected, NONE, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import type { UsageEntries } from "../../trace-usage/table/usage-entries.ts";
-import {
-  COST_SLOTS,
-  costFields,
-  costSlots,
-  costsInto,
-  type CallCost,
-  type CostKind,
-} from "../../prices/cost-fields.ts";
-import { areZero, COUNT_SLOTS, countsAt, countSlots } from "../../usage/count-fields.ts";
+import { COST_SLOTS, costsInto } from "../../prices/cost-fields.ts";
+import { areZero, COUNT_SLOTS, countSlots } from "../../usage/count-fields.ts";
 import { statedCostOf } from "../../usage/stated-cost.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
 import { isMore, NOTHING_YET } from "../../usage/most-used.ts";
-import { bucketFinder } from "./bucket-finder.ts";
 import type { CallColumns } from "../read/call-columns.ts";
-import { AggregateTable } from "./aggregates.ts";
-import { Groups } from "./groups.ts";
 import type { UsageAggregate } from "../../usage-rollup/aggregate.ts";
-import { AggregateValues, MAX_VALUES } from "./aggregate-values.ts";
+import { StatsFold } from "./stats-fold.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
 import { Unpriced } from "./unpriced.ts";
 
@@ -40,12 +30,8 @@ export interface FoldOptions {
 }
 
 /** Sums of the calls of a window by group and bucket, each with its own usage. */
-export class WindowFold {
-  readonly groups: Groups;
-  readonly aggregates: AggregateTable;
-  readonly unpriced: Unpriced;
+export class WindowFold extends StatsFold {
   private readonly options: FoldOptions;
-  private readonly bucketAt: (us: number) => number;
   /** Costs of the current usage. */
   private readonly costs = new Float64Array(COST_SLOTS);
   /** Groups of each call key by LLM, and by provider where requested. */
@@ -54,19 +40,12 @@ export class WindowFold {
   private readonly byProvider: boolean;
 
   constructor(options: FoldOptions) {
-    const { plan } = options;
+    const { plan, providerOf, maxAggregates } = options;
+    const unpriced = new Unpriced(({ llm, service }) => providerOf(llm, service?.provider));
+    super(plan, unpriced, maxAggregates);
     this.options = options;
-    this.groups = new Groups(plan.dimensions.all);
-    this.unpriced = new Unpriced(({ llm, service }) => options.providerOf(llm, service?.provider));
-    this.bucketAt = bucketFinder(plan.buckets.startsUs);
     this.byUsage = plan.dimensions.all.some(({ source }) => source !== "call");
     this.byProvider = plan.dimensions.all.some(({ source }) => source === "provider");
-    this.aggregates = new AggregateTable({
-      buckets: plan.buckets.startsUs.length,
-      maxAggregates: options.maxAggregates,
-      withCosts: options.book !== undefined,
-      latencies: plan.latency?.percentiles.length ? new AggregateValues(MAX_VALUES) : undefined,
-    });
   }
 
   /** Adds the selected calls of whole traces. */
@@ -129,17 +108,11 @@ export class WindowFold {
     const group = this.groups.numberOf(fields.map(jsonOf).join("\n"), names);
     const into = this.aggregates.at(group, this.bucketAt(atUs));
     sums.addCalls(into, calls, errors);
-    if (latency.count > 0) sums.addLatencies(into, latency);
-    for (const ms of latencies) this.aggregates.latencies?.add(into, ms);
+    this.addLatencies(into, latency, latencies);
     if (used === undefined) return;
     sums.addUsage(into, used.counts, 0, used.usages);
     if (used.costs !== undefined) sums.addStated(into, stated);
-    if (used.costs === undefined || sums.addAggregate(into, used.costs)) return;
-    const { costs, llm, service, units } = used;
-    const unknown = (kind: CostKind): number | null => (costs[costSlots[kind]] === null ? null : 0);
-    const usage = { llm, service, units, cacheOutsidePrompt: false, ...countsAt(used.counts, 0) };
-    const cost = Object.fromEntries(costFields.map(({ kind }) => [kind, unknown(kind)]));
-    this.unpriced.add(usage, cost as CallCost);
+    if (used.costs !== undefined && !sums.addAggregate(into, used.costs)) this.unpriced.addAggregate(used);
   }
 
   private providerOfAggregate(used: UsageAggregate["used"]): string | null {
