@@ -72,7 +72,7 @@ function queryOf(operands: readonly unknown[]): Query {
 
 const HAS_NO_END = { $eq: [{ $getField: "ended_at" }, { $literal: null }] };
 const HAS_NO_EXCEPTION = { $eq: [{ $getField: "exception" }, { $literal: null }] };
-const OF_STATUS: Readonly<Record<string, object>> = {
+export const OF_STATUS: Readonly<Record<string, object>> = {
   failed: { $not: [HAS_NO_EXCEPTION] },
   running: HAS_NO_END,
   success: { $and: [HAS_NO_EXCEPTION, { $not: [HAS_NO_END] }] },
@@ -85,4 +85,10 @@ function operandInTrace(condition: Condition): unknown {
   const ofStatus = isStatus ? OF_STATUS[value ?? ""] : undefined;
   if (ofStatus === undefined) return operandOf(condition);
   return isNot ? { $not: [ofStatus] } : ofStatus;
+}
+
+/** The same without limits of sums, which usage does not take. */
+export function usageOfTraces(query: AskedFor): Pick<Body, "filter" | "query" | "any_call"> {
+  const { totals: _, ...conditions } = conditionsOf(query);
+  return conditions;
 }
