@@ -26,7 +26,7 @@ export function readQuery(text: string, of: "calls" | "traces" | "usage of trace
       of !== "traces" && isSum(one)
         ? "Usage cannot be limited by it: search for traces with it."
         : of === "calls" && one.ofRoot === true
-          ? "It is of traces, and these are calls: count by trace, or leave out root."
+          ? "It is of roots, and these are calls: group by operation, user or version, or leave out root."
           : undefined;
     return msg === undefined ? [] : [{ part: printCondition(one), msg }];
   });

@@ -1,29 +1,16 @@
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
 import { csv } from "../format/csv.ts";
 import { clockOf } from "../format/local-time.ts";
-import { COUNTS } from "../format/usage.ts";
 import type { TimeRange } from "../state/time-range.ts";
-
-const MEMBERS = [
-  "traces",
-  "traces_failed",
-  "traces_with_failures",
-  "calls",
-  "errors",
-  ...COUNTS,
-  "other_cost",
-  "total_cost",
-  "wasted_cost",
-  "cost_per_trace",
-] as const satisfies readonly (keyof UsageTotal)[];
 
 /** A row for each bucket and group with calls, with its local start; groups without a row of their own are "other". */
 export function csvOfUsage({ groups, buckets, total, timezone }: UsageStats): string {
   const names = Object.keys(groups[0]?.key ?? {});
-  const members = MEMBERS.filter((member) => total[member] !== undefined);
+  const { partial: _, latency_ms: latencies, ...members } = total;
+  const percentiles = Object.keys(latencies ?? {});
   const cells = (one: UsageTotal) => [
-    ...members.map((member) => one[member] ?? null),
-    ...(total.latency_ms === undefined ? [] : [one.latency_ms?.["p95"] ?? null]),
+    ...Object.keys(members).map((member) => one[member as "calls"] ?? null),
+    ...percentiles.map((name) => one.latency_ms?.[name] ?? null),
     String(one.partial ?? false),
   ];
   const rows = buckets.flatMap(({ timestamp, groups: totals, other }) => {
@@ -36,8 +23,8 @@ export function csvOfUsage({ groups, buckets, total, timezone }: UsageStats): st
       ...(other === null ? [] : [[from, ...names.map(() => "other"), ...cells(other)]]),
     ];
   });
-  const latency = total.latency_ms === undefined ? [] : ["p95_ms"];
-  return csv([[`from (${timezone})`, ...names, ...members, ...latency, "partial"], ...rows]);
+  const heads = [...Object.keys(members), ...percentiles.map((name) => `${name}_ms`), "partial"];
+  return csv([[`from (${timezone})`, ...names, ...heads], ...rows]);
 }
 
 /** 2026-10-25T02:00+01:00 */

@@ -3,9 +3,8 @@ import type { UsageStats, Query } from "../api/routes.ts";
 import { ANY_FAILED, narrowed, ROOT_FAILED } from "../state/drill.ts";
 import { ERROR, groupBy, type Subject } from "../state/groups.ts";
 import { mergeErrors } from "../state/merge-errors.ts";
-import type { AskedFor } from "../state/query.ts";
-import { OF_STATUS, usageOfTraces } from "../state/select-traces.ts";
-import { allOf } from "../state/search.ts";
+import { readQuery } from "../state/query.ts";
+import { usageOfTraces } from "../state/select-traces.ts";
 import { boundsOf, granularityOf, ONE_BUCKET, type Interval, type TimeRange } from "../state/time-range.ts";
 import { MEASURES, type Measure } from "./measures.ts";
 
@@ -22,7 +21,6 @@ export interface UsageQuestion {
   readonly interval: Interval;
   /** The search. */
   readonly text: string;
-  readonly query: AskedFor;
 }
 
 export interface LoadedUsage {
@@ -57,17 +55,11 @@ export function searchBehind({ text, of, groups }: UsageQuestion): string {
   return groups.includes(ERROR) ? narrowed(text, [of === "calls" ? ANY_FAILED : ROOT_FAILED]) : text;
 }
 
-function selectionOf({ of, groups, query }: UsageQuestion) {
-  const isOfErrors = groups.includes(ERROR);
-  const selected = of === "traces" ? usageOfTraces(query) : queryOf(query.operand);
-  if (!isOfErrors) return { ...selected, ...(of === "traces" && { of }) };
-  const { $expr } = (selected.query ?? {}) as { $expr?: unknown };
-  const failed = allOf([$expr ?? [], OF_STATUS["failed"]].flat());
-  return { ...selected, ...queryOf(failed), ...(of === "traces" && { of }) };
-}
-
-function queryOf(operand: unknown): { query?: Query } {
-  return operand === undefined ? {} : { query: { $expr: operand } as Query };
+function selectionOf(question: UsageQuestion) {
+  const { of } = question;
+  const query = readQuery(searchBehind(question), of);
+  if (of === "traces") return { of, ...usageOfTraces(query) };
+  return query.operand === undefined ? {} : { query: { $expr: query.operand } as Query };
 }
 
 export async function loadUsage(question: UsageQuestion, asking: RequestOptions): Promise<LoadedUsage> {

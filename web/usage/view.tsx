@@ -33,14 +33,16 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
   const { options } = address;
   const [round, setRound] = useState(0);
   const { window, before } = useWindow(address, zone, round);
-  const groups = useMemo(() => readGroups(options["group"]), [options["group"]]);
+  const text = options["q"] ?? "";
+  // conditions on roots select traces, which have no model
+  const group = options["group"] || (/(^|\s)-?root\./.test(text) ? "op_name" : "");
+  const groups = useMemo(() => readGroups(group), [group]);
   const of = subjectOf(groups, options["of"]);
   const measure = measureOf(options["measure"], of);
   const asLines = options["as"] === "lines";
-  const text = options["q"] ?? "";
   const query = useMemo(() => readQuery(text, of === "calls" ? of : "usage of traces"), [text, of]);
   const interval = intervalOf(options["interval"]);
-  const question = { project, window, before, zone, of, groups, measure, interval, text, query };
+  const question = { project, window, before, zone, of, groups, measure, interval, text };
   const isReadable = query.faults.length === 0;
   const load = useQuery(
     isReadable ? JSON.stringify(question) : undefined,
