@@ -31,7 +31,7 @@ export function Dearest({ overview: { dearest, dearestParts }, allHref, traceHre
                   {root === null ? oneLine(id, 60) : shortName(root.op_name ?? "", root.display_name)}
                 </bdi>{" "}
                 <span className="dim">
-                  <bdi>{oneLine(root?.svc_user_id ?? "", 40)}</bdi>
+                  <bdi>{oneLine(root?.svc_user_id ?? "(no user)", 40)}</bdi>
                   {part !== undefined && (
                     <>
                       , most by <bdi>{oneLine(labelOf(key), 80)}</bdi>: <Cost total={part.total} />
