@@ -51,7 +51,11 @@ function conversationOf(day: number): readonly Asked[] {
   });
   const messages = [{ role: "user", content: `Where is parcel-${day} of my order?` }];
   return [
-    call("agent", 0, { inputs: { messages }, output: { role: "assistant", content: "It arrives today." } }),
+    call("agent", 0, {
+      inputs: { messages },
+      output: { role: "assistant", content: "It arrives today." },
+      ...(day % 4 === 3 && { exception: `ParcelError: no parcel ${day} at 'depot ${day}'` }),
+    }),
     call("draft", 100, used("gpt-4o-mini", 1000 + day)),
     call("answer", 300, {
       ...used(day === 20 ? UNPRICED : "gpt-4o", day === 2 ? 500_000 : 2000 + 10 * day),
@@ -122,7 +126,11 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
     let nowMs = NOW - MINUTE_MS;
     test = await startPage({ deps: { clock: { now: () => nowMs } } });
     calls = Array.from({ length: DAYS }, (_, day) => conversationOf(day)).flat();
-    const stored = await test.post(`/v2/${PROJECT}/calls/complete`, { batch: calls });
+    // user and version stand on the root alone
+    const batch = calls.map(({ wb_user_id, attributes, ...call }) =>
+      call.parent_id === null ? { ...call, wb_user_id, attributes } : call,
+    );
+    const stored = await test.post(`/v2/${PROJECT}/calls/complete`, { batch });
     expect(stored.json()).toEqual({ rejected: [] });
     for (const { id, llm } of calls.filter((one) => one.llm !== undefined)) {
       const rated = {
@@ -213,7 +221,8 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
     await page.getByText(`in ${failed.length} traces`).waitFor();
     const [count, wasted] = (await page.locator(".answer .failed").first().innerText()).split("·");
     expect(count).toContain(`${failed.length} failed`);
-    expect(Math.abs(numberOf(wasted!) / costOf(failed) - 1)).toBeLessThanOrEqual(0.005);
+    const below = calls.filter((one) => failed.some(({ id }) => id === one.id || id === one.parent_id));
+    expect(Math.abs(numberOf(wasted!) / costOf(below) - 1)).toBeLessThanOrEqual(0.005);
   });
 
   ask("this week against the last", async (visitor) => {
@@ -247,6 +256,45 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
       const row = rows.find(({ name }) => name.split(/\s/)[0] === version)!;
       expect(numberOf(row.cells[column]!.title)).toBeCloseTo(costOf(of), 10);
     }
+  });
+
+  ask("whether the new version is cheaper", async (visitor) => {
+    await visitor.view("Usage");
+    await visitor.range("Last 30 days");
+    await visitor.button("Version");
+    const heads = await page.locator("table.groups thead th").allInnerTexts();
+    const rows = await visitor.rows();
+    const since = NOW - 30 * DAY_MS;
+    for (const version of ["1.4", "1.5"]) {
+      const of = calls.filter(
+        (one) => one.attributes.version === version && Date.parse(one.started_at) >= since,
+      );
+      const cells = rows.find(({ name }) => name.split(/\s/)[0] === version)!.cells;
+      const traces = new Set(of.map(({ trace_id: id }) => id)).size;
+      expect(numberOf(cells[heads.indexOf("traces") - 1]!.title)).toBe(traces);
+      expect(numberOf(cells[heads.indexOf("$ per trace") - 1]!.title)).toBeCloseTo(costOf(of) / traces, 10);
+    }
+  });
+
+  ask("how slow each operation is", async (visitor) => {
+    await visitor.click(page.getByRole("link", { name: /^p95 latency/ }));
+    const [agent] = await visitor.rows();
+    expect(agent!.name).toBe("agent");
+    await page.getByRole("group", { name: /^p95 over time/ }).waitFor();
+    expect(await cellOf(visitor.headline())).toEqual({ text: "2.00 s", title: "2,000 ms" });
+  });
+
+  ask("the commonest error", async (visitor) => {
+    await visitor.view("Usage");
+    await visitor.button("Error");
+    const failed = calls.filter(
+      ({ parent_id: parent, exception, started_at: at }) =>
+        parent === null && exception !== null && Date.parse(at) >= NOW - 7 * DAY_MS,
+    );
+    const [first] = await visitor.rows();
+    expect(first!.name).toContain("ParcelError: no parcel … at '…'");
+    await visitor.click(page.locator(".groups td.traces a"));
+    await page.getByText(`in ${failed.length} trace`, { exact: false }).waitFor();
   });
 
   ask("a word in some input", async (visitor) => {

@@ -116,6 +116,8 @@ export function readTables(): { name: string; cells: Cell[] }[][] {
 
 /** Downloads the CSV of a view; reads a column of it. */
 export async function downloadCsv(page: Page): Promise<(column: string) => readonly string[]> {
+  const more = page.getByRole("button", { name: "More" });
+  if ((await more.count()) > 0) await more.click();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: "CSV" }).click(),

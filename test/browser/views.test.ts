@@ -278,7 +278,10 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium", () => {
   ])("usage by $by", ({ by }) => {
     it("has the numbers of the API, for every group, every bucket and in total", async () => {
       const zone = "Asia/Kathmandu";
-      await show(page, `/${PROJECT}/usage?group=${by.join()}&zone=${zone}&window=${from}..${until}`);
+      await show(
+        page,
+        `/${PROJECT}/usage?group=${by.join()}&interval=hour&zone=${zone}&window=${from}..${until}`,
+      );
       const stats = (
         await test.post("/usage/stats", {
           project_id: PROJECT,
@@ -288,17 +291,21 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium", () => {
           group_by: by.map((group) => (group.includes(".") ? { $getField: group } : group)),
           include_costs: true,
           order_by: "total_cost",
+          granularity: 3600,
         })
       ).json() as UsageStats;
-      const [groups, buckets] = await page.evaluate(readTables);
+      const [groups] = await page.evaluate(readTables);
       expect(groups!.map(({ name }) => name.split(/\s+\d/)[0])).toEqual([
         ...stats.groups.map(({ key }) => by.map((group) => key[group] ?? "(none)").join(" · ")),
         "all",
       ]);
       const totals = [...stats.groups.map(({ total }) => total), stats.total];
       for (const [at, { cells }] of groups!.entries()) expectTotal(cells, totals[at]!);
-      expect(buckets).toHaveLength(stats.buckets.length);
-      for (const [at, { cells }] of buckets!.entries()) expectTotal(cells, stats.buckets[at]!.total);
+      await page.getByRole("button", { name: "Over time" }).click();
+      const [buckets] = await page.evaluate(readTables);
+      const { buckets: ofTime, total } = stats;
+      expect(buckets).toHaveLength(ofTime.length + 1);
+      for (const [at, { cells }] of buckets!.entries()) expectTotal(cells, ofTime[at]?.total ?? total);
       expectFigure(await cellOf(page.locator(".answer .sum")), stats.total["total_cost"]!);
     });
   });
@@ -360,6 +367,8 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium", () => {
     "a live trace": `/${PROJECT}/trace/research-1`,
     "an empty window": `/${PROJECT}/traces?window=2020-01-01T00:00:00Z..2020-01-02T00:00:00Z`,
     usage: `/${PROJECT}/usage?window=${hours(8)}`,
+    "usage-by-trace": `/${PROJECT}/usage?group=svc_user_id&measure=latency&window=${hours(8)}`,
+    "usage-errors": `/${PROJECT}/usage?group=exception&window=${hours(8)}`,
     feedback: `/${PROJECT}/feedback?path=label&window=${hours(8)}`,
   };
   it.each(Object.entries(places).map(([name, place], at) => ({ name, place, looks: looksOf(at) })))(

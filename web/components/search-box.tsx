@@ -53,7 +53,7 @@ export function SearchBox({ text, of, query, onText, lookup }: SearchBoxProps) {
           aria-label={`Search ${of}`}
           aria-invalid={wrong.length > 0}
           aria-describedby="search-faults"
-          placeholder={`parcel status:failed ${of === "traces" ? "cost>0.1 " : ""}user:ana      /`}
+          placeholder="parcel status:failed user:ana      /"
           value={typed}
           items={items}
           onText={setTyped}

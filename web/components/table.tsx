@@ -13,6 +13,8 @@ interface TableProps<Row> {
   /** Accessible name. */
   readonly label: string;
   readonly className: string;
+  /** The name is shown, too. */
+  readonly hasCaption?: boolean;
   /** The first one names the rows. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -26,7 +28,7 @@ interface TableProps<Row> {
 
 /** A table that scrolls where it is wider than its place. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, className, columns, rows, foot = [], sort, hovered, onHover } = props;
+  const { label, className, hasCaption = false, columns, rows, foot = [], sort, hovered, onHover } = props;
   const [by, setBy] = useState(sort);
   const valueOf = columns.find(({ name }) => name === by)?.value;
   const sorted = valueOf ? rows.toSorted((a, b) => (valueOf(b) ?? -1) - (valueOf(a) ?? -1)) : rows;
@@ -45,25 +47,30 @@ export function Table<Row>(props: TableProps<Row>) {
   return (
     <div className="wide" tabIndex={0} role="region" aria-label={label}>
       <table className={className} onMouseLeave={() => onHover?.(undefined)}>
+        {hasCaption && <caption>{label}</caption>}
         <thead>
           <tr>
-            {columns.map(({ name, kind = "number", value }, at) => (
-              <th
-                key={name}
-                scope="col"
-                className={at === 0 ? "" : kind}
-                aria-sort={name === by ? "descending" : undefined}
-              >
-                {sort === undefined || value === undefined ? (
-                  name
-                ) : (
-                  <button className="sort" onClick={() => setBy(name)}>
-                    {name}
-                    {name === by && <span aria-hidden="true"> ↓</span>}
-                  </button>
-                )}
-              </th>
-            ))}
+            {columns.map(({ name, kind = "number", value }, at) => {
+              // one of buttons has no name
+              const Cell = name === "" ? "td" : "th";
+              return (
+                <Cell
+                  key={name}
+                  scope={name === "" ? undefined : "col"}
+                  className={at === 0 ? "" : kind}
+                  aria-sort={name === by ? "descending" : undefined}
+                >
+                  {sort === undefined || value === undefined ? (
+                    name
+                  ) : (
+                    <button className="sort" onClick={() => setBy(name)}>
+                      {name}
+                      {name === by && <span aria-hidden="true"> ↓</span>}
+                    </button>
+                  )}
+                </Cell>
+              );
+            })}
           </tr>
         </thead>
         <tbody>

@@ -1,3 +1,5 @@
+import { toPicodollar } from "./usage.ts";
+
 /** A number as shown, and in full. */
 export interface FormattedNumber {
   readonly text: string;
@@ -37,7 +39,7 @@ export function formatUsd(usd: number): FormattedNumber {
   const size = Math.abs(usd);
   return {
     text: `${sign}$${usd === 0 ? "0" : dollars.format(size)}`,
-    exact: `${sign}$${plainDecimal(size)}`,
+    exact: `${sign}$${plainDecimal(toPicodollar(size))}`,
   };
 }
 

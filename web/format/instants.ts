@@ -1,4 +1,4 @@
-import { clockOf, formatOf } from "./local-time.ts";
+import { clockOf, formatOf, midnightOf } from "./local-time.ts";
 
 const TIME = {
   hour: "2-digit",
@@ -32,8 +32,12 @@ export function formatInterval(fromMs: number, toMs: number, zone: string, now: 
   const yearOf = (ms: number): string => formatOf(zone, { year: "numeric" }).format(new Date(ms));
   const isThisYear = [fromMs, toMs].every((ms) => yearOf(ms) === yearOf(now));
   const year = isThisYear ? {} : ({ year: "numeric" } as const);
-  const format = formatOf(zone, { ...DAY, ...year, hour: "2-digit", minute: "2-digit" });
-  return format.formatRange(new Date(fromMs), new Date(toMs));
+  const isOfDays = [fromMs, toMs].every((ms) => midnightOf(clockOf(ms, zone)) === clockOf(ms, zone));
+  const clocked = isOfDays ? {} : ({ hour: "2-digit", minute: "2-digit" } as const);
+  return formatOf(zone, { ...DAY, ...year, ...clocked }).formatRange(
+    new Date(fromMs),
+    new Date(isOfDays ? toMs - 1 : toMs),
+  );
 }
 
 function dayOf(at: Date, zone: string): string {

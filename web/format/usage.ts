@@ -12,14 +12,6 @@ export interface Total {
   readonly unpriced: readonly string[];
 }
 
-export const COUNTS = [
-  "requests",
-  "prompt_tokens",
-  "completion_tokens",
-  "total_tokens",
-  "cache_read_input_tokens",
-  "cache_creation_input_tokens",
-] as const;
 const COSTS = [
   "prompt_tokens_total_cost",
   "completion_tokens_total_cost",

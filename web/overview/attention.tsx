@@ -1,9 +1,9 @@
 import { counted } from "../format/figure.ts";
-import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost } from "../components/figure.tsx";
 import type { HrefTo } from "../state/url-state.ts";
-import { searchOfValue } from "../state/drill.ts";
+import { searchOfGroup } from "../state/drill.ts";
+import { ERROR, labelOf } from "../state/groups.ts";
 import type { Overview } from "./load-overview.ts";
 
 interface AttentionProps {
@@ -12,12 +12,14 @@ interface AttentionProps {
 }
 
 const MAX_UNPRICED = 4;
+const MAX_ERRORS = 5;
 
-/** Issues to act on: missing prices, failures, calls that never ended. */
+/** Issues to act on: missing prices, errors, calls that never ended. */
 export function Attention({ overview, hrefTo }: AttentionProps) {
-  const { stats, failing, neverEnded } = overview;
+  const { stats, errors, neverEnded } = overview;
+  const patterns = errors.groups.map(({ key }) => String(key[ERROR]));
   const unpriced = stats.unpriced ?? [];
-  const isQuiet = unpriced.length === 0 && failing.length === 0 && neverEnded === 0;
+  const isQuiet = unpriced.length === 0 && patterns.length === 0 && neverEnded === 0;
   return (
     <section>
       <h2>Needs attention</h2>
@@ -41,20 +43,27 @@ export function Attention({ overview, hrefTo }: AttentionProps) {
             <a href={hrefTo("settings")}>All prices</a>
           </li>
         )}
-        {failing.map(({ key, total }) => {
-          const op = String(key["op_name"] ?? "");
-          const q = `${searchOfValue("op_name", op)} status:failed`;
+        {errors.groups.slice(0, MAX_ERRORS).map(({ key, total }) => {
+          const q = searchOfGroup(key, { text: "", of: "traces", patterns }) ?? "";
+          const { traces = 0, wasted_cost: wasted = 0, partial = false } = total;
           return (
-            <li key={op}>
+            <li key={String(key[ERROR])}>
               <span className="sign failed">✕</span>
               <span>
-                <bdi>{shortName(op, null)}</bdi> failed {counted(total.errors, "time")}, which used{" "}
-                <Cost total={total} />
+                <bdi>{oneLine(labelOf(key), 120)}</bdi>: {errors.other !== null && "≥ "}
+                {counted(traces, "trace")} failed, <Cost total={{ total_cost: wasted, partial }} /> wasted
               </span>
               <a href={hrefTo("traces", { q, sort: "wasted" })}>Traces</a>
             </li>
           );
         })}
+        {patterns.length > MAX_ERRORS && (
+          <li>
+            <span className="sign failed">✕</span>
+            <span>and {counted(patterns.length - MAX_ERRORS, "more error")}</span>
+            <a href={hrefTo("usage", { group: ERROR })}>All errors</a>
+          </li>
+        )}
         {neverEnded > 0 && (
           <li>
             <span className="sign live">●</span>

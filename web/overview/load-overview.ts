@@ -1,95 +1,107 @@
 import { postJson, type RequestOptions } from "../api/client.ts";
-import type { BodyOf, Query, UsageStats, UsageTotal } from "../api/routes.ts";
-import { boundsOf, type TimeRange } from "../state/time-range.ts";
-import { FREQUENT, groupBy, type Frequent } from "../state/groups.ts";
+import type { BodyOf, Query, TraceRow, UsageStats } from "../api/routes.ts";
+import { ERROR, groupBy } from "../state/groups.ts";
+import { mergeErrors } from "../state/merge-errors.ts";
+import { OF_STATUS } from "../state/select-traces.ts";
+import { boundsOf, granularityOf, ONE_BUCKET, type Interval, type TimeRange } from "../state/time-range.ts";
+import { findChanges, type Change } from "./find-changes.ts";
 
 export interface OverviewQuestion {
   readonly project: string;
   readonly zone: string;
   readonly window: TimeRange;
   readonly before: TimeRange | undefined;
+  readonly interval: Interval;
 }
 
-/** A group whose cost grew. */
-export interface Increase {
-  readonly by: Frequent;
-  readonly name: string;
-  readonly now: UsageTotal;
-  /** Undefined: it was not there. */
-  readonly earlier: UsageTotal | undefined;
-  readonly moreUsd: number;
-}
+type Group = UsageStats["groups"][number];
 
 export interface Overview {
+  readonly question: OverviewQuestion;
   readonly stats: UsageStats;
   readonly before: UsageStats | undefined;
-  readonly increases: readonly Increase[];
-  /** Operations with failed calls, and what these used themselves. */
-  readonly failing: UsageStats["groups"];
+  /** The same by trace. */
+  readonly traces: UsageStats;
+  readonly tracesBefore: UsageStats | undefined;
+  readonly changes: readonly Change[];
+  /** Errors of roots by pattern, those that wasted most first; `other`: there are more messages. */
+  readonly errors: UsageStats;
+  readonly dearest: readonly TraceRow[];
+  /** By trace: the model and operation that cost most in it. */
+  readonly dearestParts: ReadonlyMap<string, Group>;
   /** Calls that began more than an hour ago and have not ended. */
   readonly neverEnded: number;
 }
 
-const MAX_INCREASES = 6;
-const MAX_FAILING = 5;
-const ONE_BUCKET = 3_155_760_000;
+const MAX_GROUPS = 1000;
+const MAX_DEAREST = 5;
 const HOUR_MS = 3_600_000;
-const LATENCY = { percentiles: [95] };
+const GROUPED = { granularity: ONE_BUCKET, limit: MAX_GROUPS };
+const BY_ROOT = ["svc_user_id", "op_name", "attributes.version"].map(groupBy);
 
 type StatsBody = BodyOf<"/usage/stats">;
 
 export async function loadOverview(question: OverviewQuestion, asking: RequestOptions): Promise<Overview> {
-  const { project, zone, window, before } = question;
+  const { project, zone, window, before, interval } = question;
   const base = { project_id: project, timezone: zone, include_costs: true };
   const stats = async (of: TimeRange, more: Partial<StatsBody>): Promise<UsageStats> =>
     (await postJson({ path: "/usage/stats", body: { ...base, ...boundsOf(of), ...more } }, asking)).body;
-  const [now, then, increases, failing, neverEnded] = await Promise.all([
-    stats(window, { latency: LATENCY }),
-    before && stats(before, { latency: LATENCY }),
-    before && increasesOf(stats, window, before),
+  const granularity = granularityOf(window, interval);
+  const both = (more: Partial<StatsBody>) =>
+    Promise.all([stats(window, more), before && stats(before, more)]);
+  const [calls, traces, cells, models, errors, dearest, neverEnded] = await Promise.all([
+    both({ granularity }),
+    both({ granularity, of: "traces", latency: { percentiles: [95] } }),
+    before && both({ ...GROUPED, of: "traces", group_by: BY_ROOT }),
+    before && both({ ...GROUPED, group_by: ["llm"] }),
     stats(window, {
-      granularity: ONE_BUCKET,
-      group_by: ["op_name"],
-      query: { $expr: { $eq: [{ $getField: "summary.weave.status" }, { $literal: "error" }] } },
-      order_by: "errors",
-      limit: MAX_FAILING,
+      ...GROUPED,
+      of: "traces",
+      group_by: [groupBy(ERROR)],
+      query: { $expr: OF_STATUS["failed"] } as Query,
+      order_by: "wasted_cost",
     }),
+    loadDearest(question, asking, stats),
     countNeverEnded(question, asking),
   ]);
   return {
-    stats: now,
-    before: then,
-    increases: increases ?? [],
-    failing: failing.groups.filter(({ total }) => total.errors > 0),
+    question,
+    stats: calls[0],
+    before: calls[1],
+    traces: traces[0],
+    tracesBefore: traces[1],
+    changes: cells && models ? findChanges(cells, models) : [],
+    errors: mergeErrors(errors, ({ wasted_cost: usd }) => usd ?? null),
+    ...dearest,
     neverEnded,
   };
 }
 
-async function increasesOf(
+async function loadDearest(
+  { project, window }: OverviewQuestion,
+  asking: RequestOptions,
   stats: (of: TimeRange, more: Partial<StatsBody>) => Promise<UsageStats>,
-  window: TimeRange,
-  before: TimeRange,
-): Promise<readonly Increase[]> {
-  const found = await Promise.all(
-    (Object.keys(FREQUENT) as Frequent[]).map(async (by) => {
-      const grouped = { granularity: ONE_BUCKET, group_by: [groupBy(by)], limit: 1000 };
-      const [now, then] = await Promise.all([stats(window, grouped), stats(before, grouped)]);
-      const earlier = new Map(then.groups.map(({ key, total }) => [key[by], total]));
-      return now.groups.flatMap(({ key, total }): Increase[] => {
-        const old = earlier.get(key[by]);
-        // what is not among the groups that are listed may have been there
-        if (old === undefined && then.other !== null) return [];
-        const moreUsd = (total.total_cost ?? 0) - (old?.total_cost ?? 0);
-        const name = key[by] ?? null;
-        if (moreUsd <= 0 || name === null) return [];
-        return [{ by, name: String(name), now: total, earlier: old, moreUsd }];
-      });
-    }),
+): Promise<Pick<Overview, "dearest" | "dearestParts">> {
+  const body = {
+    project_id: project,
+    ...boundsOf(window),
+    order_by: "total_cost",
+    limit: MAX_DEAREST,
+  } as const;
+  const { traces } = (await postJson({ path: "/traces/query", body }, asking)).body;
+  const dearest = traces.filter(({ total_cost: usd }) => usd !== null && usd > 0);
+  if (dearest.length === 0) return { dearest, dearestParts: new Map() };
+  const { groups } = await stats(
+    // a call may begin after the window of its root
+    { fromMs: window.fromMs, toMs: undefined },
+    {
+      ...GROUPED,
+      filter: { trace_ids: dearest.map(({ trace_id: id }) => id) },
+      group_by: ["trace_id", "op_name", "llm"],
+    },
   );
-  return found
-    .flat()
-    .toSorted((a, b) => b.moreUsd - a.moreUsd)
-    .slice(0, MAX_INCREASES);
+  const parts = Map.groupBy(groups, ({ key }) => String(key["trace_id"]));
+  return { dearest, dearestParts: new Map([...parts].map(([id, [first]]) => [id, first!])) };
 }
 
 async function countNeverEnded(

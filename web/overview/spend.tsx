@@ -9,12 +9,12 @@ import type { Overview } from "./load-overview.ts";
 
 interface SpendProps {
   readonly overview: Overview;
-  readonly zone: string;
   readonly hrefTo: HrefTo;
 }
 
 /** Spend over time, with the period before as a line. */
-export function Spend({ overview: { stats, before }, zone, hrefTo }: SpendProps) {
+export function Spend({ overview: { stats, before, question }, hrefTo }: SpendProps) {
+  const { zone } = question;
   const [hovered, setHovered] = useState<number | undefined>(undefined);
   const buckets = useMemo(() => bucketsOf(stats, zone), [stats, zone]);
   const series = useMemo((): readonly ChartSeries[] => {

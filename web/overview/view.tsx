@@ -3,12 +3,15 @@ import { useQuery } from "../api/use-query.ts";
 import { formatInterval } from "../format/instants.ts";
 import { LoadState } from "../components/notice.tsx";
 import { NothingHere } from "../components/nothing-here.tsx";
-import type { UrlState } from "../state/url-state.ts";
+import { Segments } from "../components/segments.tsx";
+import { INTERVALS, intervalOf } from "../state/time-range.ts";
+import { printAddress, type UrlState } from "../state/url-state.ts";
 import { useHrefTo, type Go } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
 import { Attention } from "./attention.tsx";
 import { Cards } from "./cards.tsx";
-import { Increases } from "./increases.tsx";
+import { Changes } from "./changes.tsx";
+import { Dearest } from "./dearest.tsx";
 import { loadOverview } from "./load-overview.ts";
 import { Spend } from "./spend.tsx";
 import "../style/charts.css";
@@ -25,7 +28,8 @@ interface OverviewViewProps {
 export function OverviewView({ address, project, zone, go }: OverviewViewProps) {
   const [round, setRound] = useState(0);
   const { window, before } = useWindow(address, zone, round);
-  const question = { project, zone, window, before };
+  const interval = intervalOf(address.options["interval"]);
+  const question = { project, zone, window, before, interval };
   const load = useQuery(
     JSON.stringify(question),
     (asking) => loadOverview(question, asking),
@@ -41,17 +45,26 @@ export function OverviewView({ address, project, zone, go }: OverviewViewProps) 
       <div className="summary">
         <h1>Overview</h1>
         <p className="answer dim">
-          {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
+          {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}
+          {before?.toMs !== undefined &&
+            `, compared with ${formatInterval(before.fromMs, before.toMs, zone)}`}
         </p>
         <div className="tools">
+          <Segments
+            label="Interval"
+            all={INTERVALS}
+            chosen={interval}
+            onChoose={(next) => go({ options: { ...options, interval: next } })}
+          />
           <button
             title="Refresh"
+            aria-label="Refresh"
             onClick={() => {
               setRound(round + 1);
               load.refetch();
             }}
           >
-            Refresh
+            ↻
           </button>
         </div>
       </div>
@@ -59,11 +72,16 @@ export function OverviewView({ address, project, zone, go }: OverviewViewProps) 
       {isEmpty && <NothingHere {...{ project, options, go }} what="No call began in this window." />}
       {overview !== undefined && !isEmpty && (
         <>
-          <Cards {...{ overview, zone, hrefTo }} />
-          <Spend {...{ overview, zone, hrefTo }} />
+          <Cards {...{ overview, hrefTo }} />
+          <Spend {...{ overview, hrefTo }} />
           <div className="columns-two">
-            <Increases {...{ overview, hrefTo }} hasBefore={before !== undefined} />
+            <Changes {...{ overview, hrefTo }} />
             <Attention {...{ overview, hrefTo }} />
+            <Dearest
+              {...{ overview }}
+              allHref={hrefTo("traces", { sort: "cost" })}
+              traceHref={(traceId) => printAddress({ ...address, view: "trace", traceId })}
+            />
           </div>
         </>
       )}

@@ -33,7 +33,6 @@ export function Keys({ project, zone }: KeysProps) {
           caption="All keys but the one of the root"
           none="There is no key but the one of the root."
           rows={load.value}
-          keyOf={({ id }) => id}
           columns={[
             {
               name: "name",

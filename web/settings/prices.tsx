@@ -49,7 +49,6 @@ export function Prices({ project, zone, address, go, maySet }: PricesProps) {
             caption="Without a price, in the last 30 days"
             none="Every model of the last 30 days has a price."
             rows={load.value.unpriced}
-            keyOf={({ llm, service_tier }) => `${llm}\n${service_tier}`}
             columns={[
               { name: "model", cell: (one) => <Model name={one.llm} tier={one.service_tier} /> },
               {
@@ -113,7 +112,6 @@ function PriceTable({ prices, zone, onRemove }: PriceTableProps) {
       caption="Set in this project, in USD per million tokens"
       none="This project has set no price of its own: the built-in list holds."
       rows={prices}
-      keyOf={({ id }) => id}
       columns={[
         { name: "model", cell: (one) => <Model name={one.llm_id ?? ""} tier={one.service_tier} /> },
         ...PRICES.map(([member, label]) => ({

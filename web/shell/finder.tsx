@@ -8,7 +8,7 @@ import { Choices } from "../components/lazy-choices.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { printCondition } from "../state/search.ts";
 import { printAddress, sharedOptions, VIEW_NAMES, type UrlState, type View } from "../state/url-state.ts";
-import type { TimeRange } from "../state/time-range.ts";
+import { ONE_BUCKET, type TimeRange } from "../state/time-range.ts";
 import { placeOf } from "../traces/traces-question.ts";
 
 interface FinderProps {
@@ -22,7 +22,6 @@ interface FinderProps {
 }
 
 const MAX_NAMES = 200;
-const ONE_BUCKET = 3_155_760_000;
 const FIELDS = { llm: "model", svc_user_id: "user", op_name: "op" } as const;
 const ACTIONS = { "#keys": "Show the keys", "#out": "Sign out" } as const;
 

@@ -1,16 +1,30 @@
 import type { BodyOf, UsageStats } from "../api/routes.ts";
+import { shortName } from "../format/op-name.ts";
 
-/** Groups with a name: its text, and the field of a search for one of their values; undefined: none. */
-const NAMED: Readonly<Record<string, { readonly name: string; readonly field?: string }>> = {
-  llm: { name: "model", field: "model" },
-  provider: { name: "provider" },
+interface NamedGroup {
+  readonly name: string;
+  /** Field of a search for one of its values; undefined: none. */
+  readonly field?: string;
+  /** It is known of calls alone. */
+  readonly isOfCalls?: boolean;
+  /** Names under which SDKs send it. */
+  readonly sentAs?: string;
+}
+
+/** Messages of exceptions; those of one pattern are one group. */
+export const ERROR = "exception";
+
+const NAMED: Readonly<Record<string, NamedGroup>> = {
+  llm: { name: "model", field: "model", isOfCalls: true },
+  provider: { name: "provider", isOfCalls: true },
   op_name: { name: "operation", field: "op" },
-  svc_user_id: { name: "user", field: "user" },
-  svc_run_id: { name: "run", field: "run" },
-  thread_id: { name: "thread", field: "thread" },
+  svc_user_id: { name: "user", field: "user", sentAs: "wb_user_id, in OpenTelemetry user.id" },
+  svc_run_id: { name: "run", field: "run", sentAs: "wb_run_id" },
+  thread_id: { name: "thread", field: "thread", sentAs: "thread_id, in OpenTelemetry session.id" },
   trace_id: { name: "trace", field: "trace" },
   status: { name: "status", field: "status" },
   api_key: { name: "API key" },
+  [ERROR]: { name: "error", field: "error" },
   "attributes.version": { name: "version", field: "attributes.version" },
 };
 export const GROUPS = Object.keys(NAMED);
@@ -23,6 +37,23 @@ export const FREQUENT = {
   "attributes.version": "Version",
 } as const;
 export type Frequent = keyof typeof FREQUENT;
+
+/** What is counted: each call by its own fields, or each trace, as a whole, by those of its root. */
+export type Subject = "calls" | "traces";
+
+/** Traces, unless a group is of calls alone or the address says otherwise. */
+export function subjectOf(groups: readonly string[], of: string | undefined): Subject {
+  return of === "calls" || !canBeOfTraces(groups) ? "calls" : "traces";
+}
+
+export function canBeOfTraces(groups: readonly string[]): boolean {
+  return !groups.some((group) => Object.hasOwn(NAMED, group) && NAMED[group]!.isOfCalls === true);
+}
+
+/** Members under which SDKs send a field. */
+export function sentAs(group: string): string | undefined {
+  return Object.hasOwn(NAMED, group) && !group.includes(".") ? NAMED[group]!.sentAs : group;
+}
 
 /** The limit of the route. */
 export const MAX_GROUPS = 4;
@@ -50,12 +81,14 @@ export function fieldOfGroup(group: string): string | undefined {
 
 /** A named group, or a field of calls, as a route takes it. */
 export function groupBy(group: string): NonNullable<BodyOf<"/usage/stats">["group_by"]>[number] {
-  const isNamed = Object.hasOwn(NAMED, group) && !group.includes(".");
+  const isNamed = Object.hasOwn(NAMED, group) && group !== ERROR && !group.includes(".");
   return isNamed ? (group as "llm") : { $getField: group };
 }
 
 /** The name of a group: its values. */
 export function labelOf(key: UsageStats["groups"][number]["key"]): string {
-  const values = Object.values(key).map((value) => (value === null ? "(none)" : String(value)));
+  const values = Object.entries(key).map(([group, value]) =>
+    value === null ? "(none)" : group === "op_name" ? shortName(String(value), null) : String(value),
+  );
   return values.length === 0 ? "all" : values.join(" · ");
 }

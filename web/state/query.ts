@@ -17,15 +17,19 @@ export interface AskedFor {
   readonly faults: readonly SearchFault[];
 }
 
-/** Reads a search, or an operand in JSON. Calls are not selected by sums of traces. */
-export function readQuery(text: string, of: "calls" | "traces"): AskedFor {
+/** Reads a search, or an operand in JSON. Usage is not selected by sums of traces, nor that of calls by roots. */
+export function readQuery(text: string, of: "calls" | "traces" | "usage of traces"): AskedFor {
   if (text.trimStart().startsWith("{")) return readJson(text);
   const { search, faults } = readSearch(text);
-  const sums = of === "calls" ? search.conditions.filter(isSum) : [];
-  const refused = sums.map((one) => ({
-    part: printCondition(one),
-    msg: "No call has it: search for traces with it.",
-  }));
+  const refused = search.conditions.flatMap((one) => {
+    const msg =
+      of !== "traces" && isSum(one)
+        ? "Usage cannot be limited by it: search for traces with it."
+        : of === "calls" && one.ofRoot === true
+          ? "It is of roots, and these are calls: group by operation, user or version, or leave out root."
+          : undefined;
+    return msg === undefined ? [] : [{ part: printCondition(one), msg }];
+  });
   return { operand: operandOfCalls(search), search, faults: [...faults, ...refused] };
 }
 

@@ -1,3 +1,5 @@
+import { piecesOf } from "../format/error-pattern.ts";
+
 /** Parsed search: words to find in any text, and conditions such as `status:failed` or `latency>11s`. */
 export interface Search {
   readonly words: readonly string[];
@@ -216,11 +218,11 @@ export function allOf(operands: readonly unknown[]): unknown {
 }
 
 export function wordIn(word: string, fields: readonly string[]): unknown {
-  return {
-    $or: fields.map((field) => ({
-      $contains: { input: get(field), substr: literal(word), case_insensitive: true },
-    })),
-  };
+  return { $or: fields.map((field) => containsIn(field, word)) };
+}
+
+function containsIn(field: string, text: string): unknown {
+  return { $contains: { input: get(field), substr: literal(text), case_insensitive: true } };
 }
 
 export function operandOf(condition: Condition): unknown {
@@ -249,7 +251,7 @@ function positiveOperandOf({ field, op, value, ofRoot = false }: Condition): unk
   if (kind === "status") return { $eq: [get(path), literal(STATUSES[value as keyof typeof STATUSES])] };
   if (value === null) return { $eq: [get(path), literal(null)] };
   if (field === "error")
-    return { $contains: { input: get(path), substr: literal(value), case_insensitive: true } };
+    return allOf(piecesOf(value).map((piece) => containsIn(path, piece))) ?? containsIn(path, value);
   // of the root, the exact operation, as traces are counted by it
   if (field === "op" && !ofRoot)
     return { $or: [path, "summary.weave.trace_name"].map((name) => ({ $eq: [get(name), literal(value)] })) };

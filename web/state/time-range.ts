@@ -107,3 +107,29 @@ export function comparedWith(
   const toMs = periods < 0 ? window.fromMs : instantOf(begin(clock, -1) + passed, zone);
   return { fromMs, toMs: Math.min(toMs, window.fromMs) };
 }
+
+/** The sizes of buckets, with their labels. */
+export const INTERVALS = { auto: "Auto", hour: "Hour", day: "Day", week: "Week" } as const;
+const SECONDS = { auto: undefined, hour: 3600, day: 86_400, week: 604_800 };
+export type Interval = keyof typeof INTERVALS;
+
+export function intervalOf(text: string | undefined): Interval {
+  return text !== undefined && Object.hasOwn(INTERVALS, text) ? (text as Interval) : "auto";
+}
+
+/** Size of one bucket, however long the window is. */
+export const ONE_BUCKET = 3_155_760_000;
+
+/** The longest spans with buckets of a size, in seconds. */
+const SPANS = [
+  [2 * HOUR_MS, 300],
+  [12 * HOUR_MS, 900],
+  [2 * DAY_MS, 3600],
+  [5 * DAY_MS, 10_800],
+  [92 * DAY_MS, 86_400],
+] as const;
+
+/** Size of the buckets of a window, in seconds. A day has 24, not three. */
+export function granularityOf({ fromMs, toMs = Date.now() }: TimeRange, interval: Interval): number {
+  return SECONDS[interval] ?? SPANS.find(([spanMs]) => toMs - fromMs <= spanMs + HOUR_MS)?.[1] ?? 604_800;
+}

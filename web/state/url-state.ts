@@ -22,7 +22,7 @@ function isView(text: string): text is View {
   return text === "trace" || Object.hasOwn(VIEW_NAMES, text);
 }
 
-const SHARED = ["window", "zone", "compare", "q", "fields", "sort", "group", "measure", "as", "interval"];
+const SHARED = "window zone compare q fields sort group measure as interval of rows".split(" ");
 
 /** The options that lists share; those of a trace are left behind. */
 export function sharedOptions(options: UrlState["options"]): UrlState["options"] {

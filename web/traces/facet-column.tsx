@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { useQuery } from "../api/use-query.ts";
+import { FieldPicker } from "../components/field-picker.tsx";
 import { costText } from "../components/figure.tsx";
 import { Menu } from "../components/menu.tsx";
 import { LoadState } from "../components/notice.tsx";
@@ -9,7 +10,6 @@ import { isPath } from "../state/search.ts";
 import { printAddress, type UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import { facetsWith, isAtMost, MAX_ADDED, rowsOf, type Facet, type FacetRow } from "./facets.ts";
-import { Fields } from "./fields.tsx";
 import { loadFacets } from "./load-facets.ts";
 import type { TracesQuestion } from "./traces-question.ts";
 
@@ -63,8 +63,9 @@ export function FacetColumn({ question, round, address, go }: FacetColumnProps) 
       {paths.length < MAX_ADDED && (
         <Menu label="Add a field" className="quiet">
           {(close) => (
-            <Fields
-              question={question}
+            <FieldPicker
+              label="Field of the root"
+              place={question}
               onChoose={(path) => {
                 close();
                 setPaths([...new Set([...paths, path])]);

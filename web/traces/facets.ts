@@ -3,7 +3,7 @@ import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { readQuery, type AskedFor } from "../state/query.ts";
 import { printSearch, STATUSES, type Condition, type Search } from "../state/search.ts";
-import { isOfRoot } from "./traces-question.ts";
+import { isOfRoot } from "../state/select-traces.ts";
 
 type FacetField = BodyOf<"/traces/facets">["fields"][number];
 export type FacetValue = AnswerOf<"/traces/facets">["facets"][number]["values"][number];

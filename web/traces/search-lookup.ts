@@ -1,12 +1,11 @@
-import { postJson, type RequestOptions } from "../api/client.ts";
 import { counted } from "../format/figure.ts";
-import type { Choice } from "../components/choices.tsx";
+import { fieldsIn } from "../components/field-picker.tsx";
 import type { KnownValue } from "../state/complete-search.ts";
-import { isPath, OF_ROOT } from "../state/search.ts";
+import { OF_ROOT } from "../state/search.ts";
 import type { SearchLookup } from "../components/use-suggestions.ts";
 import { conditionOf, facetOfField } from "./facets.ts";
 import { loadFacets } from "./load-facets.ts";
-import { placeOf, selectionOf, type TracesQuestion } from "./traces-question.ts";
+import { selectionOf, type TracesQuestion } from "./traces-question.ts";
 
 /** Looks up what the listed traces have. */
 export function lookupIn(question: TracesQuestion): SearchLookup {
@@ -26,21 +25,4 @@ export function lookupIn(question: TracesQuestion): SearchLookup {
     },
     paths: (prefix, asking) => fieldsIn(question, prefix, asking),
   };
-}
-
-/** Fields of payloads that a search can name, with an example of each. */
-export async function fieldsIn(
-  place: Pick<TracesQuestion, "project" | "window">,
-  prefix: string,
-  asking: RequestOptions,
-): Promise<readonly Required<Choice>[]> {
-  const body = { ...placeOf(place), prefix };
-  const { fields } = (await postJson({ path: "/fields/query", body }, asking)).body;
-  return fields
-    .filter(({ path, type }) => type !== "object" && isPath(path) && !/[\s:<>="]/u.test(path))
-    .map(({ path, example }) => ({
-      value: path,
-      label: path,
-      hint: example === null ? "" : typeof example === "string" ? example : JSON.stringify(example),
-    }));
 }

@@ -5,7 +5,7 @@ export const OTHER = "--series-other";
 /** The colours that names had since the page was opened. */
 const kept = new Map<string, number>();
 
-/** A colour for each name. It belongs to the name: it stays when the order, the window or the filter changes. */
+/** A colour for each name, the accent for the first. It belongs to the name: it stays when the order, the window or the filter changes. */
 export function colorsOf(names: readonly string[], known = kept): ReadonlyMap<string, string> {
   const taken = new Map<number, string>();
   // in an order that does not depend on rank
@@ -14,13 +14,15 @@ export function colorsOf(names: readonly string[], known = kept): ReadonlyMap<st
     const color = known.get(name);
     if (color !== undefined && !taken.has(color)) taken.set(color, name);
   }
+  const [largest] = names;
+  if (largest !== undefined && !known.has(largest) && !taken.has(0)) taken.set(0, largest);
   const placed = new Set(taken.values());
   for (const name of shown.filter((one) => !placed.has(one))) {
     let color = hashOf(name) % COLORS;
     while (taken.has(color)) color = (color + 1) % COLORS;
     taken.set(color, name);
-    if (!known.has(name)) known.set(name, color);
   }
+  for (const [color, name] of taken) if (!known.has(name)) known.set(name, color);
   return new Map([...taken].map(([color, name]) => [name, `--series-${color}`]));
 }
 

@@ -1,21 +1,25 @@
 import { Chip } from "../components/chip.tsx";
+import { FieldPicker } from "../components/field-picker.tsx";
 import { Menu } from "../components/menu.tsx";
 import { Segments } from "../components/segments.tsx";
-import { FREQUENT, GROUPS, MAX_GROUPS, nameOfGroup } from "../state/groups.ts";
+import { ERROR, FREQUENT, GROUPS, MAX_GROUPS, nameOfGroup } from "../state/groups.ts";
+import type { UsageQuestion } from "./load-usage.ts";
 
 interface GroupPickerProps {
-  readonly groups: readonly string[];
+  readonly question: UsageQuestion;
   readonly onGroups: (groups: readonly string[]) => void;
 }
 
+const BUTTONS: Readonly<Record<string, string>> = { ...FREQUENT, [ERROR]: "Error" };
+
 /** The groups of the bars: named groups, or any fields of calls. */
-export function GroupPicker({ groups, onGroups }: GroupPickerProps) {
+export function GroupPicker({ question, onGroups }: GroupPickerProps) {
+  const { groups } = question;
   const only = groups.length === 1 ? groups[0]! : "";
-  const isFrequent = Object.hasOwn(FREQUENT, only);
   return (
     <>
-      <Segments label="Group by" all={FREQUENT} chosen={only} onChoose={(group) => onGroups([group])} />
-      {!isFrequent &&
+      <Segments label="Group by" all={BUTTONS} chosen={only} onChoose={(group) => onGroups([group])} />
+      {!Object.hasOwn(BUTTONS, only) &&
         groups.map((group) => (
           <Chip
             key={group}
@@ -27,9 +31,14 @@ export function GroupPicker({ groups, onGroups }: GroupPickerProps) {
       {groups.length < MAX_GROUPS && (
         <Menu label="+ group" name="Add a group">
           {(close) => (
-            <AddGroup
-              {...{ groups }}
-              onAdd={(group) => {
+            <FieldPicker
+              label="Group by"
+              place={question}
+              named={GROUPS.filter((name) => !groups.includes(name)).map((name) => ({
+                value: name,
+                label: nameOfGroup(name),
+              }))}
+              onChoose={(group) => {
                 close();
                 onGroups([...new Set([...groups, group])]);
               }}
@@ -37,40 +46,6 @@ export function GroupPicker({ groups, onGroups }: GroupPickerProps) {
           )}
         </Menu>
       )}
-    </>
-  );
-}
-
-interface AddGroupProps {
-  readonly groups: readonly string[];
-  readonly onAdd: (group: string) => void;
-}
-
-function AddGroup({ groups, onAdd }: AddGroupProps) {
-  return (
-    <>
-      {GROUPS.filter((name) => !groups.includes(name)).map((name) => (
-        <button key={name} className="quiet" onClick={() => onAdd(name)}>
-          {nameOfGroup(name)}
-        </button>
-      ))}
-      <form
-        className="tools"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const field = new FormData(event.currentTarget).get("field");
-          if (typeof field === "string" && field.trim() !== "") onAdd(field.trim());
-        }}
-      >
-        <input
-          name="field"
-          aria-label="Field to group by"
-          placeholder="attributes.tenant"
-          // an address separates fields by commas
-          pattern="[^,]*"
-        />
-        <button type="submit">Group</button>
-      </form>
     </>
   );
 }

@@ -1,65 +1,55 @@
-import type { UsageStats, UsageTotal } from "../api/routes.ts";
+import type { UsageStats } from "../api/routes.ts";
 import { counted, formatCount, formatUsd } from "../format/figure.ts";
 import { formatInterval } from "../format/instants.ts";
 import { oneLine } from "../format/plain-text.ts";
-import { Change } from "../components/change.tsx";
-import { Cost, FormattedValue } from "../components/figure.tsx";
-import type { TimeRange } from "../state/time-range.ts";
+import { FailedTraces } from "../components/failed-traces.tsx";
+import { FormattedValue } from "../components/figure.tsx";
 import { printWindow } from "../state/time-range.ts";
 import type { HrefTo } from "../state/url-state.ts";
 import { tracesOf } from "../state/drill.ts";
-import { MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
-
-interface UsageSummaryProps {
-  readonly loaded: LoadedUsage;
-  readonly window: TimeRange;
-  readonly before: TimeRange | undefined;
-  readonly zone: string;
-  readonly measure: Measure;
-  /** The search. */
-  readonly text: string;
-  readonly hrefTo: HrefTo;
-}
-
-const UNITS = { cost: "", tokens: "token", calls: "call", errors: "failure" } as const;
+import { searchBehind, type LoadedUsage } from "./load-usage.ts";
+import { unitOf } from "./measures.ts";
+import { UsageChange, UsageValue } from "./usage-columns.tsx";
 
 /** The total of the view, what it leaves out, and the total of what it is compared with. */
-export function UsageSummary({ loaded, window, before, zone, measure, text, hrefTo }: UsageSummaryProps) {
-  const { stats } = loaded;
+export function UsageSummary({ loaded, hrefTo }: { readonly loaded: LoadedUsage; readonly hrefTo: HrefTo }) {
+  const { stats, question } = loaded;
   const { total } = stats;
-  const traces = tracesOf(hrefTo, text);
-  const figure = (one: Measure) => (
-    <a href={traces[one]}>
-      <Value total={total} measure={one} /> {unitOf(one, total)}
-    </a>
-  );
+  const { window, before, zone, measure, of } = question;
+  const text = searchBehind(question);
+  const traces = tracesOf(hrefTo, { text, of });
+  const beside = (["cost", "tokens", of] as const).filter((one) => one !== measure);
   return (
     <p className="answer">
       <span className="sum">
-        <a href={traces[measure]}>
-          <Value total={total} measure={measure} />
+        <a href={traces(measure)}>
+          <UsageValue total={total} measure={measure} />
         </a>
       </span>
-      {measure !== "cost" && <span>{unitOf(measure, total)}</span>}
-      {(["cost", "tokens", "calls"] as const).map(
-        (one) => one !== measure && <span key={one}>{figure(one)}</span>,
-      )}
-      {measure !== "errors" && total.errors > 0 && (
-        <a className="failed" href={traces.errors}>
-          ✕ {formatCount(total.errors).text} failed
+      {unitOf(measure, total) !== "" && <span>{unitOf(measure, total)}</span>}
+      {beside.map((one) => (
+        <a key={one} href={traces(one)}>
+          <UsageValue total={total} measure={one} /> {unitOf(one, total)}
         </a>
+      ))}
+      {of === "traces" ? (
+        <FailedTraces {...{ total, text, hrefTo }} />
+      ) : (
+        total.errors > 0 && (
+          <a className="failed" href={traces("errors")}>
+            ✕ {formatCount(total.errors).text} of {counted(total.calls, "call")} failed
+          </a>
+        )
       )}
-      <span className="dim">
-        {formatInterval(window.fromMs, window.toMs ?? Date.parse(stats.end), zone)}, {zone}
-      </span>
+      <span className="dim">{formatInterval(window.fromMs, window.toMs ?? Date.parse(stats.end), zone)}</span>
       {loaded.before !== undefined && before?.toMs !== undefined && (
         <a
           className="dim"
           href={hrefTo("usage", { window: printWindow({ fromMs: before.fromMs, toMs: before.toMs }) })}
-          title={`${formatInterval(before.fromMs, before.toMs, zone)}, ${zone}`}
         >
-          Previous period: <Value total={loaded.before.total} measure={measure} />{" "}
-          <UsageChange before={loaded.before.total} now={total} measure={measure} />
+          Previous period: <UsageValue total={loaded.before.total} measure={measure} />{" "}
+          <UsageChange before={loaded.before.total} now={total} measure={measure} />,{" "}
+          {formatInterval(before.fromMs, before.toMs, zone)}
         </a>
       )}
       {total.stated_cost != null && (
@@ -71,11 +61,6 @@ export function UsageSummary({ loaded, window, before, zone, measure, text, href
       <LeftOut {...{ stats, hrefTo }} />
     </p>
   );
-}
-
-function unitOf(measure: Measure, total: UsageTotal): string {
-  const unit = UNITS[measure];
-  return unit === "" || total[MEASURES[measure].member] === 1 ? unit : `${unit}s`;
 }
 
 const MAX_NAMED = 3;
@@ -111,25 +96,5 @@ function LeftOut({ stats, hrefTo }: { readonly stats: UsageStats; readonly hrefT
         </>
       )}
     </span>
-  );
-}
-
-function Value({ total, measure }: { readonly total: UsageTotal; readonly measure: Measure }) {
-  if (measure === "cost") return <Cost total={total} />;
-  const count = total[MEASURES[measure].member] ?? 0;
-  return <FormattedValue figure={formatCount(count)} dim={count === 0} />;
-}
-
-interface UsageChangeProps {
-  readonly before: UsageTotal | undefined;
-  readonly now: UsageTotal;
-  readonly measure: Measure;
-}
-
-export function UsageChange({ before, now, measure }: UsageChangeProps) {
-  const { member } = MEASURES[measure];
-  const isPartial = measure === "cost" && (before?.partial === true || now.partial === true);
-  return (
-    <Change before={before && (before[member] ?? null)} now={now[member] ?? null} isPartial={isPartial} />
   );
 }

@@ -2,11 +2,14 @@ import { asCurl } from "../api/client.ts";
 import type { UsageStats } from "../api/routes.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { DownloadButton } from "../components/download-button.tsx";
+import { Menu } from "../components/menu.tsx";
 import { Segments } from "../components/segments.tsx";
-import { csvOfUsage } from "./csv-of-usage.ts";
+import { canBeOfTraces, printGroups } from "../state/groups.ts";
+import { INTERVALS } from "../state/time-range.ts";
+import { csvNameOf, csvOfUsage } from "./csv-of-usage.ts";
 import { GroupPicker } from "./group-picker.tsx";
-import { printGroups } from "../state/groups.ts";
-import { INTERVALS, MEASURES, usageQuestion, type UsageQuestion } from "./load-usage.ts";
+import { usageQuestion, type UsageQuestion } from "./load-usage.ts";
+import { measuresOf } from "./measures.ts";
 
 interface UsageToolsProps {
   readonly question: UsageQuestion;
@@ -17,51 +20,59 @@ interface UsageToolsProps {
   readonly change: (more: Readonly<Record<string, string>>) => void;
 }
 
-const labels = (all: Readonly<Record<string, { readonly label: string }>>) =>
-  Object.fromEntries(Object.entries(all).map(([name, { label }]) => [name, label]));
-
 /** Group, measure, interval, chart, and ways to export. */
 export function UsageTools({ question, asLines, stats, refresh, change }: UsageToolsProps) {
+  const { project, window, zone, of, groups, measure, interval } = question;
   return (
     <div className="tools">
-      <GroupPicker groups={question.groups} onGroups={(groups) => change({ group: printGroups(groups) })} />
+      <GroupPicker {...{ question }} onGroups={(next) => change({ group: printGroups(next) })} />
+      {canBeOfTraces(groups) && (
+        <Segments
+          label="Count"
+          all={{ traces: "By trace", calls: "Of each call" }}
+          chosen={of}
+          onChoose={(next) => change({ of: next === "calls" ? next : "" })}
+        />
+      )}
       <Segments
         label="Show"
-        all={labels(MEASURES)}
-        chosen={question.measure}
-        onChoose={(measure) => change({ measure })}
+        all={measuresOf(of)}
+        chosen={measure}
+        onChoose={(next) => change({ measure: next })}
       />
-      <label>
-        <span className="unseen">Interval</span>
-        <select
-          value={question.interval}
-          title="Interval"
-          onChange={(event) => change({ interval: event.currentTarget.value })}
-        >
-          {Object.entries(INTERVALS).map(([name, { label }]) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Segments
-        label="As"
-        all={{ bars: "Bars", lines: "Lines" }}
-        chosen={asLines ? "lines" : "bars"}
-        onChoose={(as) => change({ as })}
-      />
-      <button onClick={refresh} title="Refresh">
-        Refresh
+      <button onClick={refresh} title="Refresh" aria-label="Refresh">
+        ↻
       </button>
-      {stats !== undefined && (
-        <DownloadButton label="CSV" name="usage.csv" text={() => ({ text: csvOfUsage(stats) })} />
-      )}
-      <CopyButton
-        label="Copy curl"
-        title="The question behind this view"
-        text={() => asCurl(usageQuestion(question))}
-      />
+      <Menu label="⋯" name="More">
+        {() => (
+          <>
+            <Segments
+              label="Interval"
+              all={INTERVALS}
+              chosen={interval}
+              onChoose={(next) => change({ interval: next })}
+            />
+            <Segments
+              label="As"
+              all={{ bars: "Bars", lines: "Lines" }}
+              chosen={asLines ? "lines" : "bars"}
+              onChoose={(as) => change({ as })}
+            />
+            {stats !== undefined && (
+              <DownloadButton
+                label="CSV"
+                name={csvNameOf(project, window, zone)}
+                text={() => ({ text: csvOfUsage(stats) })}
+              />
+            )}
+            <CopyButton
+              label="Copy as cURL"
+              title="The question behind this view"
+              text={() => asCurl(usageQuestion(question))}
+            />
+          </>
+        )}
+      </Menu>
     </div>
   );
 }

@@ -5,18 +5,21 @@ import { bucketsOf, windowOf } from "../components/chart-buckets.ts";
 import { NothingHere } from "../components/nothing-here.tsx";
 import { LoadState } from "../components/notice.tsx";
 import { SearchBox } from "../components/search-box.tsx";
+import { Segments } from "../components/segments.tsx";
 import type { HrefTo, UrlState } from "../state/url-state.ts";
 import { readQuery } from "../state/query.ts";
-import { printWindow } from "../state/time-range.ts";
+import { intervalOf, printWindow } from "../state/time-range.ts";
 import { useHrefTo, type Go } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
-import { nextGroup, searchOfGroup, SORT_OF, tracesOf } from "../state/drill.ts";
-import { printGroups, readGroups } from "../state/groups.ts";
-import { intervalOf, loadUsage, MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
+import { nextGroup, searchOfGroup, tracesOf } from "../state/drill.ts";
+import { ERROR, nameOfGroup, printGroups, readGroups, subjectOf } from "../state/groups.ts";
+import { loadUsage, searchBehind, type LoadedUsage } from "./load-usage.ts";
+import { measureOf } from "./measures.ts";
+import { NoneHint } from "./none-hint.tsx";
 import { UsageChart } from "./usage-chart.tsx";
 import { UsageSummary } from "./usage-summary.tsx";
+import { UsageTable } from "./usage-table.tsx";
 import { UsageTools } from "./usage-tools.tsx";
-import { BucketTable, GroupTable } from "./usage-tables.tsx";
 import "../style/charts.css";
 
 interface UsageViewProps {
@@ -30,15 +33,16 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
   const { options } = address;
   const [round, setRound] = useState(0);
   const { window, before } = useWindow(address, zone, round);
-  const measure: Measure = Object.hasOwn(MEASURES, options["measure"] ?? "")
-    ? (options["measure"] as Measure)
-    : "cost";
-  const asLines = options["as"] === "lines";
-  const groups = useMemo(() => readGroups(options["group"]), [options["group"]]);
   const text = options["q"] ?? "";
-  const query = useMemo(() => readQuery(text, "calls"), [text]);
+  // conditions on roots select traces, which have no model
+  const group = options["group"] || (/(^|\s)-?root\./.test(text) ? "op_name" : "");
+  const groups = useMemo(() => readGroups(group), [group]);
+  const of = subjectOf(groups, options["of"]);
+  const measure = measureOf(options["measure"], of);
+  const asLines = options["as"] === "lines";
+  const query = useMemo(() => readQuery(text, of === "calls" ? of : "usage of traces"), [text, of]);
   const interval = intervalOf(options["interval"]);
-  const question = { project, window, before, zone, groups, measure, interval, operand: query.operand };
+  const question = { project, window, before, zone, of, groups, measure, interval, text };
   const isReadable = query.faults.length === 0;
   const load = useQuery(
     isReadable ? JSON.stringify(question) : undefined,
@@ -48,36 +52,37 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
   const hrefTo = useHrefTo(address);
   const change = (more: UrlState["options"]): void => go({ options: { ...options, ...more } });
   const value = isReadable ? load.value : undefined;
-  const stats = value?.stats;
+  const { calls = 0 } = value?.stats.total ?? {};
   return (
-    <main className={`usage-view ${load.isOld ? "old" : ""}`} aria-busy={load.busy}>
+    <main className="usage-view" aria-busy={load.busy}>
       <h1 className="unseen">Usage</h1>
       <div className="summary">
         {value === undefined ? (
           <p className="answer">&nbsp;</p>
         ) : (
-          <UsageSummary loaded={value} {...{ window, before, zone, measure, text, hrefTo }} />
+          <UsageSummary loaded={value} {...{ hrefTo }} />
         )}
         <UsageTools
-          {...{ question, asLines, change, stats }}
+          {...{ question, asLines, change }}
+          stats={load.isOld ? undefined : value?.stats}
           refresh={() => {
             setRound(round + 1);
             load.refetch();
           }}
         />
       </div>
-      <SearchBox text={text} of="calls" query={query} onText={(q) => change({ q })} />
+      <SearchBox {...{ text, of, query }} onText={(q) => change({ q })} />
       {isReadable && <LoadState load={load} />}
-      {stats?.total.calls === 0 && (
+      {value !== undefined && calls === 0 && (
         <NothingHere
           {...{ project, options, go }}
-          what={
-            query.operand === undefined ? "No call began in this window." : "No call of this window matches."
-          }
+          what={text === "" ? "No call began in this window." : "No call of this window matches."}
         />
       )}
-      {value !== undefined && value.stats.total.calls > 0 && (
-        <Shown loaded={value} {...{ text, zone, groups, measure, asLines, change, hrefTo }} />
+      {value !== undefined && calls > 0 && (
+        <div className={load.isOld ? "usage old" : "usage"}>
+          <Shown loaded={value} {...{ asLines, change, hrefTo }} isOverTime={options["rows"] === "time"} />
+        </div>
       )}
     </main>
   );
@@ -85,59 +90,68 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
 
 interface ShownProps {
   readonly loaded: LoadedUsage;
-  /** The search. */
-  readonly text: string;
-  readonly zone: string;
-  readonly groups: readonly string[];
-  readonly measure: Measure;
   readonly asLines: boolean;
+  readonly isOverTime: boolean;
   readonly change: (more: UrlState["options"]) => void;
   readonly hrefTo: HrefTo;
 }
 
-/** The chart and the tables; everything in them leads to what it is made of. */
-function Shown({ loaded, text, zone, groups, measure, asLines, change, hrefTo }: ShownProps) {
+/** The chart and the table of one answer; everything in them leads to what it is made of. */
+function Shown({ loaded, asLines, isOverTime, change, hrefTo }: ShownProps) {
   const [hovered, setHovered] = useState<number | undefined>(undefined);
-  const { stats } = loaded;
+  const { stats, question } = loaded;
+  const { zone, of, groups, measure } = question;
+  const text = searchBehind(question);
   const buckets = useMemo(() => bucketsOf(stats, zone), [stats, zone]);
   const links = useMemo(() => {
     const windowAt = (bucket: number): string => printWindow(windowOf(buckets, bucket));
+    const patterns = groups.includes(ERROR) ? stats.groups.map(({ key }) => String(key[ERROR])) : [];
+    const searchOf = (key: UsageStats["groups"][number]["key"]) => searchOfGroup(key, { text, of, patterns });
     return {
       part: (bucket: number, group?: number) => {
         const window = windowAt(bucket);
         if (group === undefined) return hrefTo("usage", { window, interval: "" });
-        const q = searchOfGroup(text, stats.groups[group]?.key ?? {});
-        return q === undefined ? undefined : hrefTo("traces", { window, q, sort: SORT_OF[measure] });
+        const q = searchOf(stats.groups[group]?.key ?? {});
+        return q === undefined ? undefined : tracesOf(hrefTo, { text: q, of, window })(measure);
       },
       group: (key: UsageStats["groups"][number]["key"]) => {
-        const q = searchOfGroup(text, key);
+        const q = searchOf(key);
         if (q === undefined) return undefined;
-        const within = hrefTo("usage", { q, group: printGroups([nextGroup(groups)]) });
-        return { within, traces: tracesOf(hrefTo, q) };
+        const group = printGroups([nextGroup(groups, of)]);
+        const within = hrefTo("usage", { q, group, of: of === "calls" ? of : "" });
+        return { within, traces: tracesOf(hrefTo, { text: q, of }) };
       },
       bucket: (bucket: number) => ({
         within: hrefTo("usage", { window: windowAt(bucket), interval: "" }),
-        traces: tracesOf(hrefTo, text, windowAt(bucket)),
+        traces: tracesOf(hrefTo, { text, of, window: windowAt(bucket) }),
       }),
     };
-  }, [buckets, stats, text, measure, groups, hrefTo]);
+  }, [buckets, stats, text, of, measure, groups, hrefTo]);
   const pointing = { hovered, onHover: setHovered };
+  const isGrouped = groups.length > 0;
   return (
-    <div className="usage">
+    <>
       <UsageChart
         {...{ stats, buckets, zone, measure, asLines, ...pointing }}
         hrefOf={links.part}
         onZoom={(window) => change({ window: printWindow(window) })}
       />
-      {groups.length > 0 && (
-        <GroupTable
-          key={measure}
-          {...{ loaded, groups, measure }}
-          hrefOf={links.group}
-          all={tracesOf(hrefTo, text)}
+      {isGrouped && (
+        <Segments
+          label="Rows"
+          all={{ "": `By ${groups.map(nameOfGroup).join(" · ")}`, time: "Over time" }}
+          chosen={isOverTime ? "time" : ""}
+          onChoose={(rows) => change({ rows })}
         />
       )}
-      <BucketTable {...{ stats, buckets, zone, ...pointing }} hrefOf={links.bucket} />
-    </div>
+      <NoneHint loaded={loaded} byTrace={hrefTo("usage", { of: "" })} />
+      <UsageTable
+        {...{ loaded, buckets, ...pointing }}
+        isOverTime={isOverTime || !isGrouped}
+        linksOf={links.group}
+        linksAt={links.bucket}
+        all={tracesOf(hrefTo, { text, of })}
+      />
+    </>
   );
 }

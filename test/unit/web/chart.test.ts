@@ -11,7 +11,11 @@ import {
 import { geometryOf } from "../../../web/components/chart-geometry.ts";
 import { formatCount } from "../../../web/format/figure.ts";
 import { colorsOf } from "../../../web/usage/colors.ts";
+import type { UsageStats } from "../../../web/api/routes.ts";
 import { searchOfGroup } from "../../../web/state/drill.ts";
+import { subjectOf } from "../../../web/state/groups.ts";
+import { mergeErrors } from "../../../web/state/merge-errors.ts";
+import { csvNameOf, csvOfUsage } from "../../../web/usage/csv-of-usage.ts";
 
 const ZONE = "Europe/Berlin";
 const format = formatCount;
@@ -110,14 +114,14 @@ describe("buckets of a chart", () => {
 describe("colours of groups", () => {
   const names = ["gpt-4o", "gemini", "claude", "mistral", "llama", "qwen", "none", "deepseek", "ninth"];
 
-  it("belong to names: another order, fewer names and new ones change none", () => {
+  it("belong to names, the accent to the largest: another order, fewer names and new ones change none", () => {
     const known = new Map<string, number>();
     const first = colorsOf(names, known);
     expect(new Set(first.values()).size).toBe(8);
     expect(colorsOf(names.slice(0, 8).toReversed(), known)).toEqual(first);
     const later = colorsOf(["ninth", "claude", "qwen"], known);
     for (const name of ["claude", "qwen"]) expect(later.get(name)).toBe(first.get(name));
-    expect(colorsOf(names.slice(0, 8).toReversed(), new Map())).toEqual(first);
+    expect(first.get("gpt-4o")).toBe("--series-0");
   });
 
   it.each([
@@ -149,10 +153,95 @@ function luminanceOf(color: string): number {
   return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
 }
 
-it("the search of a group narrows text, or JSON as it was written", () => {
-  expect(searchOfGroup("parcel", { llm: "gpt-4o" })).toBe("model:gpt-4o parcel");
-  expect(searchOfGroup("", { provider: "openai" })).toBeUndefined();
-  const query = { $eq: [{ $getField: "id" }, { $literal: "a" }] };
-  const { $expr } = JSON.parse(searchOfGroup(JSON.stringify({ $expr: query }), { svc_user_id: "ana" })!);
-  expect($expr.$and).toEqual([query, { $eq: [{ $getField: "svc_user_id" }, { $literal: "ana" }] }]);
+describe("the search of a group", () => {
+  const calls = (text: string) => ({ text, of: "calls" as const });
+  const traces = (text: string) => ({ text, of: "traces" as const });
+
+  it("narrows text, or JSON as it was written", () => {
+    expect(searchOfGroup({ llm: "gpt-4o" }, calls("parcel"))).toBe("model:gpt-4o parcel");
+    expect(searchOfGroup({ provider: "openai" }, calls(""))).toBeUndefined();
+    const query = { $eq: [{ $getField: "id" }, { $literal: "a" }] };
+    const text = JSON.stringify({ $expr: query });
+    const { $expr } = JSON.parse(searchOfGroup({ svc_user_id: "ana" }, calls(text))!);
+    expect($expr.$and).toEqual([query, { $eq: [{ $getField: "svc_user_id" }, { $literal: "ana" }] }]);
+    // JSON is of any call, and cannot say what is true of the root
+    expect(searchOfGroup({ svc_user_id: "ana" }, traces(text))).toBeUndefined();
+  });
+
+  it("is of the root where traces are counted", () => {
+    const key = {
+      svc_user_id: "ana",
+      "attributes.version": null,
+      trace_id: "t1",
+      status: "descendant_error",
+    };
+    expect(searchOfGroup(key, traces("parcel"))).toBe(
+      "root.user:ana root.attributes.version:none trace:t1 root.status:descendant_error parcel",
+    );
+  });
+
+  it("leaves out errors of wider patterns", () => {
+    const patterns = ["timeout", "Connection TIMEOUT after … s", "other"];
+    expect(searchOfGroup({ exception: "timeout" }, { ...traces(""), patterns })).toBe(
+      'root.error:timeout -root.error:"Connection TIMEOUT after … s"',
+    );
+  });
+});
+
+it.each([
+  ["", ["svc_user_id"], "traces"],
+  ["", ["attributes.tenant", "op_name"], "traces"],
+  ["calls", ["svc_user_id"], "calls"],
+  ["", ["llm"], "calls"],
+  ["traces", ["svc_user_id", "provider"], "calls"],
+])("of=%s of groups %j counts %s", (of, groups, subject) => {
+  expect(subjectOf(groups, of)).toBe(subject);
+});
+
+it("merges errors of one pattern, without a percentile that it cannot know", () => {
+  const total = (traces: number, usd: number | null, more: object = {}) => ({
+    traces,
+    total_cost: usd,
+    cost_per_trace: usd === null ? null : usd / traces,
+    partial: usd === null,
+    latency_ms: { p95: 5 },
+    ...more,
+  });
+  const groups = ["no user 17", "bad", "no user 3", "no user 4"].map((exception, at) => ({
+    key: { exception },
+    total: total(at + 1, [0.1, 9, 0.2, null][at]!),
+  }));
+  const bucket = { timestamp: "", groups: [groups[0]!.total, null, groups[2]!.total, null] };
+  const merged = mergeErrors(
+    { groups, buckets: [bucket] } as unknown as UsageStats,
+    ({ total_cost: usd }) => usd ?? null,
+  );
+  expect(merged.groups).toEqual([
+    { key: { exception: "bad" }, total: total(2, 9) },
+    {
+      key: { exception: "no user …" },
+      total: total(8, 0.3, { partial: true, latency_ms: {}, cost_per_trace: 0.0375 }),
+    },
+  ]);
+  expect(merged.buckets[0]!.groups).toEqual([
+    null,
+    total(4, 0.3, { partial: false, latency_ms: {}, cost_per_trace: 0.075 }),
+  ]);
+});
+
+it("a CSV of usage has local starts, and its project and range in its name", () => {
+  const total = { calls: 1, errors: 0, total_cost: 0.5, partial: false };
+  const text = csvOfUsage({
+    groups: [{ key: { llm: "a" }, total }],
+    buckets: [{ timestamp: "2026-10-25T01:00:00Z", groups: [total], other: null, total }],
+    total,
+    timezone: ZONE,
+  } as unknown as UsageStats);
+  expect(text.split("\r\n")).toEqual([
+    "from (Europe/Berlin),llm,calls,errors,total_cost,partial",
+    "2026-10-25T02:00+01:00,a,1,0,0.5,false",
+    "",
+  ]);
+  const window = { fromMs: Date.parse("2026-09-30T22:00Z"), toMs: Date.parse("2026-10-28T23:00Z") };
+  expect(csvNameOf("acme/app", window, ZONE)).toBe("usage acme-app 2026-10-01–2026-10-28.csv");
 });

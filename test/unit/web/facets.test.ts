@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readQuery } from "../../../web/state/query.ts";
 import { printCondition, readSearch } from "../../../web/state/search.ts";
 import { conditionOf, facetsWith, isAtMost, rowsOf, type FacetValue } from "../../../web/traces/facets.ts";
-import { conditionsOf } from "../../../web/traces/traces-question.ts";
+import { conditionsOf } from "../../../web/state/select-traces.ts";
 
 const facets = facetsWith(["attributes.version"]);
 const facetOf = (key: string) => facets.find((facet) => facet.key === key)!;

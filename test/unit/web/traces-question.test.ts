@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { compileQuery } from "../../../src/query/index.ts";
 import type { Project } from "../../../src/shared/project.ts";
 import { readQuery } from "../../../web/state/query.ts";
-import { conditionsOf } from "../../../web/traces/traces-question.ts";
+import { conditionsOf } from "../../../web/state/select-traces.ts";
 
 it.each([
   "word",
