@@ -14,9 +14,11 @@ import type { Project } from "../shared/project.ts";
 import type { Engine } from "../store/engine.ts";
 import { usageStatsRequest } from "./schema.ts";
 import { schemas } from "./route-schemas.ts";
-import { planStats, type PlanSettings } from "./plan/plan-stats.ts";
+import { planGroups, planStats, type PlanSettings } from "./plan/plan-stats.ts";
 import type { WindowLimits } from "./read/read-window.ts";
 import { sumWindow } from "./sum-window.ts";
+import type { StatsFold } from "./sums/stats-fold.ts";
+import type { SumTraces } from "./sum-traces.ts";
 import type { ProviderOf } from "./sums/window-fold.ts";
 import { printResponse } from "./response/print-response.ts";
 import { printCsv } from "./response/print-csv.ts";
@@ -36,6 +38,7 @@ export interface UsageStatsDeps {
   /** Returns the prices of a project. */
   readonly bookFor: (project: Project) => Promise<PriceBook>;
   readonly providerOf: ProviderOf;
+  readonly sumTraces: SumTraces;
 }
 
 /** Routes for usage and cost over local time, by any dimension; and the same for the Weave SDKs. */
@@ -51,12 +54,19 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
   const stats = { ...schemas.usageStats, body: usageStatsRequest(limits) };
   app.post("/usage/stats", { config, schema: stats }, async (request, reply) => {
     const project = request.grant.project(request.body.project_id);
-    const plan = planStats(project, request.body, settings());
+    const now = settings();
+    const groups = planGroups(request.body, now);
     const reading = readingFor(reply);
-    const book = plan.withCosts ? await bookFor(project) : undefined;
-    const fold = await sumWindow(engine, { plan, book, providerOf, maxAggregates }, reading);
-    if (wantsCsv(request)) return send(asCsv(reply, "usage-stats.csv"), printCsv(fold, plan));
-    return send(reply.type(JSON_TYPE), printResponse(fold, plan));
+    const summed = async (): Promise<StatsFold> => {
+      if (groups.of === "traces")
+        return deps.sumTraces({ ...deps, ...reading }, { project, ...request.body, groups }, now);
+      const plan = planStats(project, request.body, groups, now);
+      const book = plan.withCosts ? await bookFor(project) : undefined;
+      return sumWindow(engine, { plan, book, providerOf, maxAggregates }, reading);
+    };
+    const fold = await summed();
+    if (wantsCsv(request)) return send(asCsv(reply, "usage-stats.csv"), printCsv(fold, groups));
+    return send(reply.type(JSON_TYPE), printResponse(fold, groups));
   });
 
   const calls = { ...schemas.callsStats, body: callsStatsRequest(limits) };

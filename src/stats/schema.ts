@@ -1,17 +1,24 @@
 import { z } from "zod";
 import { bucketFields, startBeforeEnd } from "../http/schemas/window-fields.ts";
+import { anyCall } from "../http/schemas/any-call.ts";
 import { anyInteger, isoInstant, projectId } from "../http/schemas/fields.ts";
+import { oneOfNames } from "../http/schemas/known-names.ts";
 import { whenValid, wholeNumber } from "../http/schemas/zod-issues.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 import { countFields } from "../usage/count-fields.ts";
-import { DIMENSION_NAMES, planDimensions } from "./plan/dimensions.ts";
+import { DIMENSION_NAMES, planDimensions, type Dimensions } from "./plan/dimensions.ts";
 import { LATENCY_AGGREGATIONS } from "./plan/latency.ts";
 import {
   CALLS_STATED_MEMBER,
   COST_MEMBERS,
+  COST_PER_TRACE_MEMBER,
   COUNT_MEMBERS,
   PARTIAL_MEMBER,
   STATED_COST_MEMBER,
+  SUBJECTS,
+  TRACE_COUNT_MEMBERS,
+  WASTED_COST_MEMBER,
+  type Subject,
 } from "./plan/members.ts";
 import { orders, type RequestedOrder } from "./plan/order.ts";
 
@@ -53,8 +60,16 @@ export function usageStatsRequest(limits: { selection: SelectionLimits; maxPerce
     .strictObject({
       project_id: projectId,
       ...bucketFields,
+      of: oneOfNames(SUBJECTS)
+        .nullish()
+        .transform((of) => of ?? "calls")
+        .describe(
+          "`calls` (default): each call adds its own usage. `traces`: each trace adds its whole usage where its root belongs; " +
+            "`filter`, `query`, `group_by` and `latency` are of the root",
+        ),
       filter: callsFilter(limits.selection).nullish(),
       query: callsQuery(limits.selection).nullish(),
+      any_call: anyCall(limits.selection).nullish().describe("Of at least one call of a trace"),
       group_by: groupByField(MAX_DIMENSIONS),
       include_costs: z.boolean().default(false).describe("If true, the response includes costs in USD."),
       latency: z
@@ -80,7 +95,7 @@ export function usageStatsRequest(limits: { selection: SelectionLimits; maxPerce
         ),
       limit: groupLimit,
     })
-    .check(startBeforeEnd, knownOrder)
+    .check(startBeforeEnd, knownOrder, ofSubject)
     .meta({ id: "UsageStatsReq" });
 }
 
@@ -91,7 +106,30 @@ const knownOrder = z.superRefine<RequestedOrder>(
     const message = `Input should be a member of a total: ${[...known.keys()].join(", ")}`;
     context.addIssue({ code: "custom", path: ["order_by"], message, params: { type: "literal_error" } });
   },
-  whenValid("order_by", "include_costs", "latency"),
+  whenValid("of", "order_by", "include_costs", "latency"),
+);
+
+interface RequestedSubject {
+  readonly of: Subject;
+  readonly any_call?: object | null | undefined;
+  readonly group_by: Dimensions;
+}
+
+/** Refuses members that are of traces alone, or of calls alone. */
+const ofSubject = z.superRefine<RequestedSubject>(
+  ({ of, any_call, group_by }, context) => {
+    const refuse = (path: (string | number)[], message: string): void =>
+      context.addIssue({ code: "custom", path, message, params: { type: "value_error" } });
+    if (of === "calls") {
+      if (any_call != null) refuse(["any_call"], 'any_call selects traces: use it with "of": "traces"');
+      return;
+    }
+    for (const [place, { label, source }] of group_by.all.entries()) {
+      const message = `A trace uses several: group by ${label} with "of": "calls", or by a field of the root`;
+      if (source !== "call") refuse(["group_by", place], message);
+    }
+  },
+  whenValid("of", "any_call", "group_by"),
 );
 
 export type UsageStatsRequest = z.output<ReturnType<typeof usageStatsRequest>>;
@@ -99,6 +137,12 @@ export type UsageStatsRequest = z.output<ReturnType<typeof usageStatsRequest>>;
 const count = anyInteger.min(0);
 const cost = z.number().nullable().optional();
 const counts = Object.fromEntries(countFields.map(({ wire }) => [wire, count]));
+
+const OF_TRACES = [
+  "Of traces: how many",
+  "Of traces: how many have a root that failed",
+  "Of traces: how many have a call that failed",
+];
 
 const total = z
   .object({
@@ -114,12 +158,21 @@ const total = z
       .describe(
         "With costs: whether something of this total has no price, so that it cost more than its costs say",
       ),
+    ...Object.fromEntries(
+      TRACE_COUNT_MEMBERS.map((name, place) => [name, count.optional().describe(OF_TRACES[place]!)]),
+    ),
+    [WASTED_COST_MEMBER]: cost.describe(
+      "Of traces, with costs: what failed calls and the calls below them cost (USD)",
+    ),
+    [COST_PER_TRACE_MEMBER]: cost.describe(
+      "Of traces, with costs: `total_cost` by trace (USD); null without traces or a price",
+    ),
     latency_ms: z.record(z.string(), z.number().nullable()).optional(),
   })
   .meta({
     id: "UsageTotal",
     description:
-      "The number of calls and their own usage. Costs (USD) are present if requested, and null if no price is known",
+      "The number of calls and their own usage; of traces, all of it. Costs (USD) are present if requested, and null if no price is known",
   });
 
 /** Schema for the key of a group. */

@@ -1,5 +1,5 @@
 import { PER_USD } from "../prices/picodollars.ts";
-import { COST_MEMBERS, COUNT_MEMBERS } from "../stats/plan/members.ts";
+import { COUNT_MEMBERS, TOTAL_COST_SLOT, WASTED_COST_SLOT } from "../stats/plan/members.ts";
 import type { Sums } from "../stats/sums/sums.ts";
 import { usdText, type Usd } from "../stats/sums/usd.ts";
 import { PER_PICODOLLAR } from "../usage-rollup/price-table.ts";
@@ -63,33 +63,22 @@ export function isUnknown({ isUsed, isPriced }: Cost): boolean {
 
 const [CALLS, FAILED] = [COUNT_MEMBERS.indexOf("calls"), COUNT_MEMBERS.indexOf("errors")];
 const TOKENS = COUNT_MEMBERS.indexOf("total_tokens");
-const TOTAL_COST = COST_MEMBERS.indexOf("total_cost");
 
-/** Returns a row of the sums of traces. `wasted`: the sums of their wasted calls. */
-export function figuresOf(
-  { sums, wasted }: { readonly sums: Sums; readonly wasted: Sums },
-  row: number,
-  unfinished: number,
-): Figures {
+/** Returns a row of the sums of traces. */
+export function figuresOf(sums: Sums, row: number, unfinished: number): Figures {
   return {
     calls: sums.countOf(row, CALLS),
     failed: sums.countOf(row, FAILED),
     unfinished,
     tokens: sums.countOf(row, TOKENS),
-    cost: costOf(sums, row),
-    wasted: costOf(wasted, row),
+    cost: { ...costOf(sums.costOf(row, TOTAL_COST_SLOT), sums.isUsed(row)), isPartial: sums.isPartial(row) },
+    wasted: costOf(sums.costOf(row, WASTED_COST_SLOT), sums.isWasted(row)),
   };
 }
 
-function costOf(sums: Sums, row: number): Cost {
-  const cost = sums.costOf(row, TOTAL_COST);
-  const isUsed = sums.isUsed(row);
-  return {
-    amount: cost === null ? 0n : amountOf(cost),
-    isUsed,
-    isPriced: isUsed && cost !== null,
-    isPartial: sums.isPartial(row),
-  };
+function costOf(cost: Usd | null, isUsed: boolean): Cost {
+  const amount = cost === null ? 0n : amountOf(cost);
+  return { amount, isUsed, isPriced: isUsed && cost !== null, isPartial: false };
 }
 
 function amountOf({ dollars, picodollars }: Usd): bigint {
@@ -102,10 +91,14 @@ function amountOf({ dollars, picodollars }: Usd): bigint {
 
 /** Prints a cost as a JSON number with every digit; null if unknown. */
 export function costText(cost: Cost): string {
-  if (isUnknown(cost)) return "null";
+  return isUnknown(cost) ? "null" : usdText(usdOf(cost.amount));
+}
+
+/** Converts 10^-18 USD. */
+export function usdOf(amount: bigint): Usd {
   const perUsd = BigInt(PER_USD) * BigInt(PER_PICODOLLAR);
-  const [whole, rest] = [cost.amount / perUsd, cost.amount % perUsd];
+  const [whole, rest] = [amount / perUsd, amount % perUsd];
   const perPicodollar = BigInt(PER_PICODOLLAR);
   const picodollars = Number(rest / perPicodollar) + Number(rest % perPicodollar) / PER_PICODOLLAR;
-  return usdText({ dollars: Number(whole), picodollars });
+  return { dollars: Number(whole), picodollars };
 }

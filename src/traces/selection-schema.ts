@@ -1,18 +1,8 @@
+import { anyCall } from "../http/schemas/any-call.ts";
 import { projectId } from "../http/schemas/fields.ts";
 import { windowFields } from "../http/schemas/window-fields.ts";
-import { callsFilter, callsQuery, oncePerLimits, type SelectionLimits } from "../query/index.ts";
-import { knownMembers } from "./known-names.ts";
+import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 import { totalsFields } from "./plan/totals.ts";
-
-const anyCall = oncePerLimits((limits) =>
-  knownMembers({
-    filter: callsFilter(limits).nullish(),
-    query: callsQuery(limits).nullish(),
-  }).meta({
-    id: "AnyCall",
-    description: "True of a trace if one of its calls, whenever it started, matches filter and query",
-  }),
-);
 
 /** Members that select traces, shared by all trace routes. */
 export function tracesFields(limits: SelectionLimits) {

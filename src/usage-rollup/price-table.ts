@@ -1,5 +1,6 @@
 import type { AggregateCost } from "../prices/cost-of-aggregate.ts";
 import type { PriceBook } from "../prices/price-book.ts";
+import { COST_SLOTS } from "../prices/cost-fields.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import { COUNT_SLOTS, countSlots } from "../usage/count-fields.ts";
 import { priceAggregate, type SummedUsage } from "./aggregate.ts";
@@ -18,6 +19,8 @@ export interface PriceTable {
   readonly keyIndex: Sql;
   /** `Int64` or `Int128`, such that sums over all records are exact; 0 for what has no price. */
   readonly cost: Sql;
+  /** Each cost of `costFields`; they add up to `cost`. */
+  readonly kinds: readonly KindOfCost[];
   /** 10^-18 USD per unit of `cost`. */
   readonly costUnit: number;
   /** `UInt8`: the record has usage; some of it has a price; some has none. */
@@ -26,6 +29,13 @@ export interface PriceTable {
   readonly isPartial: Sql;
   /** All records of a trace sum have the same entry. */
   readonly suitsTraceSums: boolean;
+}
+
+export interface KindOfCost {
+  /** As `PriceTable.cost`. */
+  readonly cost: Sql;
+  /** `UInt8`: this cost of the record is known. */
+  readonly isPriced: Sql;
 }
 
 /** Larger tables take longer to send than calls take to fold. */
@@ -37,6 +47,8 @@ const MAX_SUM = 2 ** 62;
 interface Entry {
   /** Price of one of each quantity. */
   readonly prices: readonly number[];
+  /** The part of each price that belongs to each cost, and whether that cost is known. */
+  readonly kinds: readonly { readonly prices: readonly number[]; readonly isPriced: boolean }[];
   readonly isPriced: boolean;
   readonly isPartial: boolean;
 }
@@ -97,9 +109,14 @@ function entryOf(key: PriceKey, at: { book: PriceBook; atUs: number; input: numb
         ...units.map((_, index) => costOf({ units: units.map((_unit, place) => Number(place === index)) })),
       ];
   const known = costs[0]!;
+  const kinds = known.map((cost, slot) => ({
+    prices: costs.map((one) => amountOf(one[slot]!)),
+    isPriced: cost !== null,
+  }));
   return {
-    prices: costs.map(amountOf),
-    isPriced: known.some((cost) => cost !== null),
+    prices: costs.map((_, place) => kinds.reduce((sum, { prices }) => sum + prices[place]!, 0)),
+    kinds,
+    isPriced: kinds.some(({ isPriced }) => isPriced),
     isPartial: known.includes(null),
   };
 }
@@ -128,11 +145,8 @@ function costBound(
   return prices.reduce((sum, price, place) => sum + Math.abs(price) * (quantities[place] ?? 0), 0);
 }
 
-function amountOf(cost: AggregateCost): number {
-  return cost.reduce(
-    (sum, products) => (products ?? []).reduce((all, { quantity, price }) => all + quantity * price, sum),
-    0,
-  );
+function amountOf(products: AggregateCost[number]): number {
+  return (products ?? []).reduce((sum, { quantity, price }) => sum + quantity * price, 0);
 }
 
 /** Indexes of the entries: price key, interval, and then input tier. */
@@ -162,17 +176,24 @@ function printed(
     return sql`(${isUsed} AND arrayElement(${param("Array(UInt64)", flags)}, ${at}) = 1)`;
   };
   const type = trusted(isShort ? "toInt64" : "toInt128");
-  const width = Math.max(0, ...known.map((entry) => entry.prices.length));
-  const terms = Array.from({ length: width }, (_, place) => {
-    const ofEntries = entries.map((entry) => entry?.prices[place] ?? 0);
-    if (ofEntries.every((price) => price === 0)) return [];
-    const quantity = QUANTITIES[place] ?? `units[${place - QUANTITIES.length + 1}]`;
-    const amounts = param("Array(Int64)", ofEntries.map(isShort ? String : inAttodollars));
-    return [sql`${type}(${trusted(quantity)}) * arrayElement(${amounts}, ${at})`];
-  }).flat();
+  const costOf = (pricesOf: (entry: Entry) => readonly number[]): Sql => {
+    const width = Math.max(0, ...known.map((entry) => entry.prices.length));
+    const terms = Array.from({ length: width }, (_, place) => {
+      const ofEntries = entries.map((entry) => (entry && pricesOf(entry)[place]) ?? 0);
+      if (ofEntries.every((price) => price === 0)) return [];
+      const quantity = QUANTITIES[place] ?? `units[${place - QUANTITIES.length + 1}]`;
+      const amounts = param("Array(Int64)", ofEntries.map(isShort ? String : inAttodollars));
+      return [sql`${type}(${trusted(quantity)}) * arrayElement(${amounts}, ${at})`];
+    }).flat();
+    return terms.length === 0 ? sql`${type}(0)` : sql`if(${isUsed}, ${join(terms, " + ")}, ${type}(0))`;
+  };
   return {
     keyIndex,
-    cost: terms.length === 0 ? sql`${type}(0)` : sql`if(${isUsed}, ${join(terms, " + ")}, ${type}(0))`,
+    cost: costOf(({ prices }) => prices),
+    kinds: Array.from({ length: COST_SLOTS }, (_, slot) => ({
+      cost: costOf(({ kinds }) => kinds[slot]!.prices),
+      isPriced: flag(({ kinds }) => kinds[slot]!.isPriced),
+    })),
     costUnit: isShort ? PER_PICODOLLAR : 1,
     isUsed,
     isPriced: flag((entry) => entry.isPriced),

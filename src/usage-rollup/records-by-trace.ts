@@ -25,18 +25,25 @@ export interface TraceRecords {
   readonly prices: PriceTable;
 }
 
-const OF_ROOT = sql`(is_first = 1 AND is_root = 1)`;
+/** Columns of a row per trace, over those of records. */
+interface MoreColumns {
+  readonly ofTraces?: readonly Sql[];
+  readonly ofRecords?: readonly Sql[];
+}
+
+/** Records of the root of a trace. */
+export const OF_ROOT = sql`(is_first = 1 AND is_root = 1)`;
 const NONE = trusted(String(NO_LATENCY));
 
 /**
  * SQL subquery over the records of manifests, or their trace sums, a row per trace: `records`, `is_selected`, `started_us`, the sums `trace_calls`,
  * `failed`, `unfinished`, `tokens`, `cost` and `wasted_cost` in the unit of the prices, whether something used has a price,
- * `root_latency_ms` (`NO_LATENCY` if the root has not ended, or there is none), and the columns of `more`.
+ * `root_latency_ms` (`NO_LATENCY` if the root has not ended, or there is none), and `ofTraces`.
  */
 export function recordsByTrace(
   { project, manifests, prices }: TraceRecords,
   { started, root, anyCall, traces }: TraceSelection,
-  more: readonly Sql[] = [],
+  { ofTraces = [], ofRecords = [] }: MoreColumns = {},
 ): Sql {
   const hours = hourIn([...new Set(manifests.map(({ hour }) => hour))]);
   const batches = param(
@@ -63,17 +70,21 @@ export function recordsByTrace(
       sum(record_cost) AS cost, max(is_used) AS used, ${priced} AS priced, max(is_partial) AS partial,
       sumIf(record_cost, is_wasted = 1) AS wasted_cost, max(is_used AND is_wasted = 1) AS wasted_used,
       ${wastedPriced} AS wasted_priced, max(if(${OF_ROOT}, latency_ms, ${NONE})) AS root_latency_ms,
-      (${join(selected, " AND ")}) AS is_selected${join(
-        more.map((column) => sql`, ${column}`),
-        "",
-      )}
+      (${join(selected, " AND ")}) AS is_selected${list(ofTraces)}
     FROM (
       SELECT *, if(is_root = 1, '', '-') AS parent_id, ${keyIndex} AS key_index, ${cost} AS record_cost, ${isUsed} AS is_used,
-        ${isPriced} AS is_priced, ${isPartial} AS is_partial
+        ${isPriced} AS is_priced, ${isPartial} AS is_partial${list(ofRecords)}
       FROM usage_rollup
       WHERE project_id = ${param("String", project)} AND ${rows} AND ${hours} AND batch_id IN ${batches}
     )
     GROUP BY trace_id`;
+}
+
+function list(columns: readonly Sql[]): Sql {
+  return join(
+    columns.map((column) => sql`, ${column}`),
+    "",
+  );
 }
 
 const [FIRST_US, LAST_US] = [Date.UTC(1800, 0, 1) * 1000, Date.UTC(2400, 0, 1) * 1000];

@@ -21,6 +21,8 @@ export interface RollupQuery {
   readonly fields: readonly CallField[];
   /** SQL filter over the columns of `calls`; `undefined` selects all records. */
   readonly condition: Sql | undefined;
+  /** True if the condition reads other tables. */
+  readonly readsCalls?: boolean;
   /** `each`: every latency, for percentiles; `sums`: only `LatencySums`. */
   readonly latencies: "none" | "sums" | "each";
 }

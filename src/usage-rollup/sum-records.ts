@@ -60,7 +60,7 @@ async function sumRecords(
   const bytes = await engine.bytes(statementOf(plan), "RowBinary", {
     name: "usage_rollup_sum",
     limits: "heavy",
-    dependsOn: ["usage_rollup"],
+    ...(plan.query.readsCalls !== true && { dependsOn: ["usage_rollup"] }),
     signal,
   });
   const sums = { [Symbol.iterator]: () => readSums(bytes, plan) };

@@ -6,6 +6,7 @@ import { hourOf } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Dimensions } from "./dimensions.ts";
 import { latencyQuery, type LatencySpec } from "./latency.ts";
+import type { Subject } from "./members.ts";
 import { orderOf, type Order } from "./order.ts";
 import type { UsageStatsRequest } from "../schema.ts";
 
@@ -17,11 +18,19 @@ export interface WindowPlan extends BucketedWindow {
   readonly latency: LatencySpec | undefined;
 }
 
-/** Plan of a query, made before any read. */
-export interface StatsPlan extends WindowPlan {
+/** Window, groups and totals of a response. */
+export interface GroupsPlan extends BucketedWindow {
+  readonly of: Subject;
+  readonly dimensions: Dimensions;
+  readonly withCosts: boolean;
+  readonly latency: LatencySpec | undefined;
   readonly order: Order;
   /** Number of groups listed; the rest is `other`. */
   readonly maxGroups: number;
+}
+
+/** Plan of a query over calls, made before any read. */
+export interface StatsPlan extends WindowPlan, GroupsPlan {
   /** Query for the usage rollup; undefined if it cannot answer. */
   readonly rollupQuery: RollupQuery | undefined;
 }
@@ -31,24 +40,32 @@ export interface PlanSettings {
   readonly nowMs: number;
 }
 
-/** Plans a query. Errors: validation. */
-export function planStats(project: Project, request: UsageStatsRequest, settings: PlanSettings): StatsPlan {
-  const bucketed = bucketsOf(request, settings.nowMs);
-  const latency = latencyQuery(request.latency);
-  const selection = planCalls(
-    project,
-    { filter: request.filter, query: request.query, window: bucketed.window },
-    settings.selectionLimits,
-  );
+/** Plans the response. Errors: validation. */
+export function planGroups(request: UsageStatsRequest, { nowMs }: PlanSettings): GroupsPlan {
   return {
-    ...bucketed,
-    selection,
+    ...bucketsOf(request, nowMs),
+    of: request.of,
     dimensions: request.group_by,
     withCosts: request.include_costs,
-    latency,
+    latency: latencyQuery(request.latency),
     order: orderOf(request),
     maxGroups: request.limit,
-    rollupQuery: isRunning(bucketed.window.startUs, settings.nowMs)
+  };
+}
+
+/** Plans a query over calls. Errors: validation. */
+export function planStats(
+  project: Project,
+  request: UsageStatsRequest,
+  groups: GroupsPlan,
+  settings: PlanSettings,
+): StatsPlan {
+  const { window, latency } = groups;
+  const requested = { filter: request.filter, query: request.query, window };
+  return {
+    ...groups,
+    selection: planCalls(project, requested, settings.selectionLimits),
+    rollupQuery: isRunning(window.startUs, settings.nowMs)
       ? undefined
       : rollupQueryOf({
           filter: request.filter,

@@ -2,10 +2,10 @@ import { csvLines, csvText } from "../../http/csv.ts";
 import { isoOf } from "../../shared/instant.ts";
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { rankGroups } from "./print-response.ts";
-import type { StatsPlan } from "../plan/plan-stats.ts";
+import type { GroupsPlan } from "../plan/plan-stats.ts";
 import { pauses } from "./pauses.ts";
 import { columnNames, TotalsTable } from "./totals-table.ts";
-import type { WindowFold } from "../sums/window-fold.ts";
+import type { StatsFold } from "../sums/stats-fold.ts";
 
 const NOT_SHOWN = -1;
 type Fields = readonly (string | number | null)[];
@@ -14,7 +14,7 @@ type Fields = readonly (string | number | null)[];
  * Prints the response as CSV: a line for each group and bucket with calls, and one per bucket for the groups beyond `limit`
  * (`group` is `other`). Lines add up to the total. An empty chunk is a pause.
  */
-export function* printCsv(fold: WindowFold, plan: StatsPlan): Generator<string> {
+export function* printCsv(fold: StatsFold, plan: GroupsPlan): Generator<string> {
   const { aggregates, groups } = fold;
   const { shown, placeOf } = yield* pauses(rankGroups(fold, plan));
   const labels = plan.dimensions.all.map(({ label }) => label);

@@ -3,9 +3,9 @@ import { countFields } from "../../usage/count-fields.ts";
 import type { Steps } from "../../shared/steps.ts";
 import { firstOf } from "./first-of.ts";
 import { pauses } from "./pauses.ts";
-import type { StatsPlan } from "../plan/plan-stats.ts";
+import type { GroupsPlan } from "../plan/plan-stats.ts";
 import { TotalsTable } from "./totals-table.ts";
-import type { WindowFold } from "../sums/window-fold.ts";
+import type { StatsFold } from "../sums/stats-fold.ts";
 
 const NOT_SHOWN = -1;
 
@@ -17,7 +17,7 @@ export interface Ranking {
   readonly placeOf: Int32Array;
 }
 
-export function* rankGroups({ aggregates, groups }: WindowFold, plan: StatsPlan): Steps<Ranking> {
+export function* rankGroups({ aggregates, groups }: StatsFold, plan: GroupsPlan): Steps<Ranking> {
   const count = groups.keys.length;
   const totals = yield* TotalsTable.of(aggregates, plan, {
     rows: count,
@@ -34,7 +34,7 @@ export function* rankGroups({ aggregates, groups }: WindowFold, plan: StatsPlan)
 }
 
 /** Prints the response in chunks, without objects, because there can be a million totals. An empty chunk is a pause. */
-export function* printResponse(fold: WindowFold, plan: StatsPlan): Generator<string> {
+export function* printResponse(fold: StatsFold, plan: GroupsPlan): Generator<string> {
   const { aggregates, groups, unpriced } = fold;
   const { startsUs, sizeSeconds } = plan.buckets;
   const ranking = yield* pauses(rankGroups(fold, plan));

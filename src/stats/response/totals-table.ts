@@ -3,11 +3,12 @@ import type { AggregateTable } from "../sums/aggregates.ts";
 import { percentileOf, type SortedRows } from "../sums/aggregate-values.ts";
 import { aggregateOf, latencyNames, type LatencySpec } from "../plan/latency.ts";
 import {
-  CALLS_STATED_MEMBER,
-  COST_MEMBERS,
   COUNT_MEMBERS,
-  PARTIAL_MEMBER,
-  STATED_COST_MEMBER,
+  TOTAL_COST_SLOT,
+  totalMembers,
+  TRACES_SLOT,
+  type Subject,
+  type TotalMember,
 } from "../plan/members.ts";
 import type { Order } from "../plan/order.ts";
 import { Sums } from "../sums/sums.ts";
@@ -15,14 +16,9 @@ import { compareUsd, usdText, type Usd } from "../sums/usd.ts";
 
 /** Members of totals. */
 export interface TotalShape {
+  readonly of: Subject;
   readonly withCosts: boolean;
   readonly latency: LatencySpec | undefined;
-}
-
-function memberNames({ withCosts }: TotalShape): readonly string[] {
-  return withCosts
-    ? [...COUNT_MEMBERS, ...COST_MEMBERS, STATED_COST_MEMBER, CALLS_STATED_MEMBER, PARTIAL_MEMBER]
-    : COUNT_MEMBERS;
 }
 
 function latencyMembers({ latency }: TotalShape): readonly string[] {
@@ -31,7 +27,8 @@ function latencyMembers({ latency }: TotalShape): readonly string[] {
 
 /** Numbers of a total. */
 export function columnNames(shape: TotalShape): readonly string[] {
-  return [...memberNames(shape), ...latencyMembers(shape).map((name) => `latency_ms_${name}`)];
+  const members = totalMembers(shape.of, shape.withCosts).map(({ name }) => name);
+  return [...members, ...latencyMembers(shape).map((name) => `latency_ms_${name}`)];
 }
 
 function costText(cost: Usd | null): string {
@@ -42,10 +39,12 @@ function costText(cost: Usd | null): string {
 export class TotalsTable {
   private readonly sums: Sums;
   private readonly shape: TotalShape;
+  private readonly members: readonly TotalMember[];
   private sorted: SortedRows | undefined;
 
   private constructor(shape: TotalShape, rows: number) {
     this.shape = shape;
+    this.members = totalMembers(shape.of, shape.withCosts);
     this.sums = Sums.ofRows(rows, shape);
   }
 
@@ -73,7 +72,7 @@ export class TotalsTable {
   /** Prints the total of a row as JSON. */
   text(row: number): string {
     const numbers = this.numbers(row);
-    const members = memberNames(this.shape).map((name, place) => `"${name}":${numbers[place]}`);
+    const members = this.members.map(({ name }, place) => `"${name}":${numbers[place]}`);
     const latencies = latencyMembers(this.shape).map(
       (name, place) => `"${name}":${numbers[members.length + place]}`,
     );
@@ -83,26 +82,30 @@ export class TotalsTable {
 
   /** Prints the numbers of a row in the order of `columnNames`; `null` for unknown ones. */
   numbers(row: number): readonly string[] {
-    const { sums, shape } = this;
-    const counts = COUNT_MEMBERS.map((_, slot) => String(sums.countOf(row, slot)));
-    const costs = shape.withCosts
-      ? [
-          ...[...COST_MEMBERS, STATED_COST_MEMBER].map((_, slot) => costText(sums.costOf(row, slot))),
-          String(sums.countOf(row, COUNT_MEMBERS.length)),
-          String(sums.isPartial(row)),
-        ]
-      : [];
-    return [...counts, ...costs, ...latencyMembers(shape).map((name) => String(this.latencyOf(row, name)))];
+    const latencies = latencyMembers(this.shape).map((name) => String(this.latencyOf(row, name)));
+    return [...this.members.map((member) => this.textOf(row, member)), ...latencies];
+  }
+
+  private textOf(row: number, member: TotalMember): string {
+    if (member.kind === "count") return String(this.sums.countOf(row, member.slot));
+    if (member.kind === "cost") return costText(this.sums.costOf(row, member.slot));
+    return String(member.kind === "partial" ? this.sums.isPartial(row) : this.costPerTraceOf(row));
+  }
+
+  private costPerTraceOf(row: number): number | null {
+    const [cost, traces] = [this.sums.costOf(row, TOTAL_COST_SLOT), this.sums.countOf(row, TRACES_SLOT)];
+    return cost === null || traces === 0 ? null : Number(usdText(cost)) / traces;
   }
 
   /** Compares rows: larger first, unknown last. */
   compare(one: number, other: number, order: Order): number {
     if (order.kind === "count")
       return this.sums.countOf(other, order.slot) - this.sums.countOf(one, order.slot);
-    if (order.kind === "latency")
-      return (
-        (this.latencyOf(other, order.name) ?? -Infinity) - (this.latencyOf(one, order.name) ?? -Infinity) || 0
-      );
+    if (order.kind !== "cost") {
+      const valueOf = (row: number): number =>
+        (order.kind === "latency" ? this.latencyOf(row, order.name) : this.costPerTraceOf(row)) ?? -Infinity;
+      return valueOf(other) - valueOf(one) || 0;
+    }
     const costs = [this.sums.costOf(one, order.slot), this.sums.costOf(other, order.slot)] as const;
     if (costs[0] === null || costs[1] === null) return Number(costs[0] === null) - Number(costs[1] === null);
     return compareUsd(costs[1], costs[0]);

@@ -22,12 +22,12 @@ export class Groups {
     this.dimensions = dimensions;
   }
 
-  /** Finds or adds a group. `lines`: values of the call's fields, as `Dimensions.callKey` prints them. Errors: too_many_calls. */
+  /** Finds or adds a group. `lines`: values of the call's fields, as `Dimensions.callKey` prints them; '' if all are absent. Errors: too_many_calls. */
   numberOf(lines: string, names: UsageNames): number {
     const values = lines.split("\n");
     let field = 0;
     const members = this.dimensions.map(({ label, source }) => {
-      const text = source === "call" ? scalarText(values[field++]!) : JSON.stringify(names[source]);
+      const text = source === "call" ? scalarText(values[field++] ?? "") : JSON.stringify(names[source]);
       return `${JSON.stringify(label)}:${text}`;
     });
     const key = `{${members.join(",")}}`;

@@ -3,22 +3,37 @@ import type { StatedCost } from "../../usage/stated-cost.ts";
 import type { AggregateCost } from "../../prices/cost-of-aggregate.ts";
 import { PER_USD } from "../../prices/picodollars.ts";
 import { resize } from "../../shared/buffers.ts";
-import { COST_MEMBERS, COUNT_MEMBERS } from "../plan/members.ts";
+import { COST_MEMBERS, COUNT_MEMBERS, TRACE_COUNT_MEMBERS } from "../plan/members.ts";
 import { addUsd, usd, usdProduct, type Usd } from "./usd.ts";
 
-/** The counts, and how many usages state a cost. */
-const COUNT_SLOTS = COUNT_MEMBERS.length + 1;
+/** Counts after those of `COUNT_MEMBERS`: usages that state a cost, those of `TRACE_COUNT_MEMBERS`, and wasted usages. */
 const USAGES_STATED = COUNT_MEMBERS.length;
+const TRACES = USAGES_STATED + 1;
+const USAGES_WASTED = TRACES + TRACE_COUNT_MEMBERS.length;
+const COUNT_SLOTS = USAGES_WASTED + 1;
 /** Offset of the usage counts, after calls and errors. */
 const USAGE_SLOT = 2;
 /** Cost members, except the total. */
 const COST_SLOTS = COST_MEMBERS.length - 1;
-/** These, and the stated cost. */
-const AMOUNTS = COST_SLOTS + 1;
+/** These, the stated and the wasted cost. */
+const AMOUNTS = COST_SLOTS + 2;
 const STATED = COST_SLOTS;
+const WASTED = COST_SLOTS + 1;
 const PICODOLLARS_PER_TICK = 100;
 const ZERO: Usd = { dollars: 0, picodollars: 0 };
 const FIRST_ROWS = 64;
+
+/** Sums of usages and traces. */
+export interface SummedRow {
+  /** In the order of `Sums.countOf`, then the number of wasted usages. */
+  readonly counts: readonly number[];
+  readonly isUsed: boolean;
+  readonly isPartial: boolean;
+  readonly stated: StatedCost;
+  /** In the order of `costFields`; null if nothing has a price. */
+  readonly costs: readonly (Usd | null)[];
+  readonly wasted: Usd | null;
+}
 
 /**
  * Sums of usage and costs, in rows of flat columns. Integers up to 2^53 and costs are exact, so the result does not depend on
@@ -106,6 +121,37 @@ export class Sums {
     return isKnown;
   }
 
+  /** Adds the costs of an added usage of a failed call, or below one, in picodollars; NaN without a price. */
+  addWasted(row: number, costs: Float64Array): void {
+    this.counts[row * COUNT_SLOTS + USAGES_WASTED]! += 1;
+    const at = row * AMOUNTS + WASTED;
+    for (const cost of costs) {
+      if (Number.isNaN(cost)) continue;
+      this.priced[at]! += 1;
+      this.addUsd(at, usd(cost));
+    }
+  }
+
+  addTrace(row: number, { hasFailed, hasFailures }: { hasFailed: boolean; hasFailures: boolean }): void {
+    const at = row * COUNT_SLOTS + TRACES;
+    this.counts[at]! += 1;
+    this.counts[at + 1]! += Number(hasFailed);
+    this.counts[at + 2]! += Number(hasFailures);
+  }
+
+  addSummed(row: number, { counts, isUsed, isPartial, stated, costs, wasted }: SummedRow): void {
+    for (const [slot, count] of counts.entries()) this.counts[row * COUNT_SLOTS + slot]! += count;
+    this.usages[row]! += Number(isUsed);
+    this.partial[row]! += Number(isPartial);
+    if (!this.withCosts) return;
+    this.addStated(row, stated);
+    for (const [slot, amount] of [...costs, null, wasted].entries()) {
+      if (amount === null) continue;
+      this.priced[row * AMOUNTS + slot]! += 1;
+      this.addUsd(row * AMOUNTS + slot, amount);
+    }
+  }
+
   /** Adds stated costs. `usages` is 0 for what a wrapper states beyond its children, if these state costs too. */
   addStated(row: number, { ticks, usages }: StatedCost): void {
     this.counts[row * COUNT_SLOTS + USAGES_STATED]! += usages;
@@ -135,18 +181,23 @@ export class Sums {
     }
   }
 
-  /** Returns the counts in the order of `COUNT_MEMBERS`, then how many usages state a cost. */
+  /** Returns the counts of `COUNT_MEMBERS`, then how many usages state a cost, then those of `TRACE_COUNT_MEMBERS`. */
   countOf(row: number, slot: number): number {
     return this.counts[row * COUNT_SLOTS + slot]!;
   }
 
-  /** Returns the costs in the order of `COST_MEMBERS`: 0 without usage, null if none of it has a price; then the stated one. */
+  /** Returns the costs in the order of `COST_MEMBERS`: 0 without usage, null if none of it has a price; then the stated and the wasted one. */
   costOf(row: number, slot: number): Usd | null {
     if (slot === COST_SLOTS) return this.totalCostOf(row);
-    if (slot > COST_SLOTS) return this.statedCostOf(row);
-    const at = row * AMOUNTS + slot;
-    if (this.usages[row] === 0) return ZERO;
+    if (slot === COST_SLOTS + 1) return this.statedCostOf(row);
+    const isWasted = slot > COST_SLOTS;
+    const at = row * AMOUNTS + (isWasted ? WASTED : slot);
+    if (!(isWasted ? this.isWasted(row) : this.isUsed(row))) return ZERO;
     return this.priced[at] === 0 ? null : { dollars: this.dollars[at]!, picodollars: this.picodollars[at]! };
+  }
+
+  isWasted(row: number): boolean {
+    return this.countOf(row, USAGES_WASTED) > 0;
   }
 
   isUsed(row: number): boolean {

@@ -1,6 +1,7 @@
-import type { CallCost } from "../../prices/cost-fields.ts";
+import { costFields, type CallCost } from "../../prices/cost-fields.ts";
 import { pricedUnits } from "../../prices/units.ts";
-import { COUNT_SLOTS, countFields, countSlots } from "../../usage/count-fields.ts";
+import type { AggregatedUsage } from "../../usage-rollup/aggregate.ts";
+import { COUNT_SLOTS, countFields, countsAt, countSlots } from "../../usage/count-fields.ts";
 import { addUnits, unitNames, unitsOf, type UnitCounts } from "../../usage/units.ts";
 import type { Usage } from "../../usage/usage.ts";
 
@@ -46,6 +47,16 @@ export class Unpriced {
       cost[pricedUnits[unit].cost] === null ? (usage.units?.[unit] ?? 0) * times : 0,
     );
     left.units = addUnits(left.units, units);
+  }
+
+  /** Adds the unpriced part of aggregated usage. */
+  addAggregate({ llm, service, units, counts, costs }: AggregatedUsage): void {
+    if (costs?.includes(null) !== true) return;
+    const usage = { llm, service, units, cacheOutsidePrompt: false, ...countsAt(counts, 0) };
+    const cost = Object.fromEntries(
+      costFields.map(({ kind }, slot) => [kind, costs[slot] === null ? null : 0]),
+    );
+    this.add(usage, cost as CallCost);
   }
 
   /** Returns the entries, the largest first. */

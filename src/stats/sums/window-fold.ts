@@ -6,15 +6,8 @@ import { ownUsageSteps, releaseOwn } from "../../trace-usage/fold/own-usage.ts";
 import { isSelected, NONE, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import type { UsageEntries } from "../../trace-usage/table/usage-entries.ts";
-import {
-  COST_SLOTS,
-  costFields,
-  costSlots,
-  costsInto,
-  type CallCost,
-  type CostKind,
-} from "../../prices/cost-fields.ts";
-import { areZero, COUNT_SLOTS, countsAt, countSlots } from "../../usage/count-fields.ts";
+import { COST_SLOTS, costsInto } from "../../prices/cost-fields.ts";
+import { areZero, COUNT_SLOTS, countSlots } from "../../usage/count-fields.ts";
 import { statedCostOf } from "../../usage/stated-cost.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
 import { isMore, NOTHING_YET } from "../../usage/most-used.ts";
@@ -134,12 +127,7 @@ export class WindowFold {
     if (used === undefined) return;
     sums.addUsage(into, used.counts, 0, used.usages);
     if (used.costs !== undefined) sums.addStated(into, stated);
-    if (used.costs === undefined || sums.addAggregate(into, used.costs)) return;
-    const { costs, llm, service, units } = used;
-    const unknown = (kind: CostKind): number | null => (costs[costSlots[kind]] === null ? null : 0);
-    const usage = { llm, service, units, cacheOutsidePrompt: false, ...countsAt(used.counts, 0) };
-    const cost = Object.fromEntries(costFields.map(({ kind }) => [kind, unknown(kind)]));
-    this.unpriced.add(usage, cost as CallCost);
+    if (used.costs !== undefined && !sums.addAggregate(into, used.costs)) this.unpriced.addAggregate(used);
   }
 
   private providerOfAggregate(used: UsageAggregate["used"]): string | null {

@@ -4,7 +4,8 @@ import { planTraces, type PlanSettings, type TracesRequested } from "../plan/pla
 import type { Project } from "../../shared/project.ts";
 import { withoutOwnCondition } from "./own-condition.ts";
 import type { Facet } from "./plan-facets.ts";
-import { readFacets, type FacetDeps, type FacetValues } from "./read-facets.ts";
+import type { ReadDeps } from "../read/select-traces.ts";
+import { readFacets, type FacetValues } from "./read-facets.ts";
 
 export interface FacetsRequested extends TracesRequested {
   readonly fields: readonly Facet[];
@@ -14,7 +15,7 @@ export interface FacetsRequested extends TracesRequested {
 
 /** Builds the text of a response: facets with a condition on their own field select by the other conditions. */
 export async function answerFacets(
-  deps: FacetDeps,
+  deps: ReadDeps,
   { project, requested }: { readonly project: Project; readonly requested: FacetsRequested },
   settings: PlanSettings,
 ): Promise<string> {

@@ -1,5 +1,6 @@
 import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
 import {
+  OF_ROOT,
   recordsByTrace,
   type TraceRecords,
   type TraceSelection,
@@ -63,7 +64,7 @@ export function facetsStatement(
             count() AS group_traces, sum(records) AS group_records, sum(cost) AS group_cost,
             max(used > 0) AS is_used, max(priced > 0) AS is_priced, max(partial) AS is_partial
           FROM (SELECT records, cost, used, priced, partial, is_selected, ${each((name, _, index) => sql`${keys[index]!.key} AS ${name}`)}
-            FROM (${recordsByTrace(records, selection, columns)}) AS by_trace ${join(
+            FROM (${recordsByTrace(records, selection, { ofTraces: columns })}) AS by_trace ${join(
               keys.flatMap((key) => key.join ?? []),
               " ",
             )})
@@ -93,7 +94,7 @@ function groupKeyOf(
   if ("column" in ofRecords) {
     const name = sql`text_${place}`;
     return {
-      column: sql`anyIf(${ofRecords.column}, is_first = 1 AND is_root = 1) AS ${name}`,
+      column: sql`anyIf(${ofRecords.column}, ${OF_ROOT}) AS ${name}`,
       key: name,
       valuesOf: (key) => sql`[if(${key} = '', '', toJSONString(${key}))]`,
     };

@@ -1,6 +1,7 @@
 import { ofProject } from "../../query/hour-buckets.ts";
-import { compileGroupKey, IS_ROOT, IS_VISIBLE, MAY_BE_ROOT } from "../../query/index.ts";
+import { compileGroupKey, IS_VISIBLE } from "../../query/index.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
+import { rootValues } from "../read/root-values.ts";
 import type { Issue } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 
@@ -67,19 +68,9 @@ const RECORD_COLUMNS = new Map<RequestedFacet, Sql>([
   ["thread_id", sql`thread_id`],
 ]);
 
-/** Facet of the root's value; JSON null is as good as absent. */
+/** Facet of the root's value. */
 function ofRoot(label: string, text: Sql): Omit<Facet, "ofRecords"> {
-  return {
-    label,
-    field: label,
-    valuesIn: (
-      project,
-      place,
-    ) => sql`(SELECT trace_id, [transform(argMin(${text}, (started_at, id)), ['null'], [''])] AS values FROM calls FINAL
-      PREWHERE ${ofProject(project)} AND ${place} AND (hour, trace_id, id) IN
-        (SELECT hour, trace_id, id FROM calls WHERE ${ofProject(project)} AND ${place} AND ${MAY_BE_ROOT})
-      WHERE ${IS_VISIBLE} AND ${IS_ROOT} GROUP BY trace_id)`,
-  };
+  return { label, field: label, valuesIn: (project, place) => rootValues(project, place, text) };
 }
 
 /** Types of the feedback on any call. */

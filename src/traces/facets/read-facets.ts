@@ -1,16 +1,11 @@
 import { inTraces } from "../../query/index.ts";
-import { sql, type Sql } from "../../query/sql.ts";
 import type { ProviderOf } from "../../stats/sums/window-fold.ts";
-import type { Engine } from "../../store/engine.ts";
 import { addCosts, type Cost } from "../figures.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import { selectTraces, type FoldedTrace, type ReadDeps } from "../read/select-traces.ts";
+import { readValues } from "../read/root-values.ts";
 import { facetsStatement, type FacetRecords } from "./facets-statement.ts";
 import type { Facet } from "./plan-facets.ts";
-
-export interface FacetDeps extends ReadDeps {
-  readonly providerOf: ProviderOf;
-}
 
 /** Traces with one value. */
 export interface ValueCount {
@@ -27,17 +22,17 @@ export interface FacetValues {
 
 /** Counts the selected traces by the values of facets. Errors: `StorageError`; too_many_calls. */
 export async function readFacets(
-  deps: FacetDeps,
+  deps: ReadDeps,
   plan: TracesPlan,
   { facets, limit }: { readonly facets: readonly Facet[]; readonly limit: number },
 ): Promise<readonly FacetValues[]> {
   const count = (folded: readonly FoldedTrace[]) => countFolded(deps, plan, { facets, folded });
   const { ofRecords, folded } = await selectTraces(deps, plan, async (records, selection, ofCalls) => {
-    const known = await count(await ofCalls);
+    const known = await count((await ofCalls).traces);
     const found = await countRecords(deps, { records, selection, plan }, { facets, limit, known });
     return found === "changed" ? found : { found, known };
   });
-  const known = ofRecords?.known ?? (await count(folded));
+  const known = ofRecords?.known ?? (await count(folded.traces));
   return facets.map((_, place) => merged(ofRecords?.found[place], known[place]!, limit));
 }
 
@@ -71,7 +66,7 @@ function addCounts(one: ValueCount, other: ValueCount): ValueCount {
 
 /** Counts folded traces by value, a map per facet. */
 async function countFolded(
-  { engine, providerOf, signal }: FacetDeps,
+  { engine, providerOf, signal }: ReadDeps,
   { project }: TracesPlan,
   { facets, folded }: { readonly facets: readonly Facet[]; readonly folded: readonly FoldedTrace[] },
 ): Promise<readonly ReadonlyMap<string, ValueCount>[]> {
@@ -111,22 +106,6 @@ function modelText(
   return name === null ? "" : JSON.stringify(name);
 }
 
-async function readValues(
-  engine: Engine,
-  values: Sql,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const rows = await engine.rows<{ trace_id: string; values: readonly string[] }>(
-    sql`SELECT * FROM ${values}`,
-    {
-      name: "traces_values",
-      limits: "heavy",
-      signal,
-    },
-  );
-  return new Map(rows.map(({ trace_id, values: some }) => [trace_id, some]));
-}
-
 interface Row {
   /** One past the last facet: all traces. */
   readonly facet: number;
@@ -142,7 +121,7 @@ interface Row {
 
 /** Counts the selected traces of the records. `known`: values to include, by facet. */
 async function countRecords(
-  { engine, providerOf, signal }: FacetDeps,
+  { engine, providerOf, signal }: ReadDeps,
   from: FacetRecords,
   asked: {
     readonly facets: readonly Facet[];

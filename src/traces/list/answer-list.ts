@@ -18,7 +18,10 @@ export async function answerList(
 ): Promise<string> {
   // one more tells whether there is a next page
   const { order, direction, after, limit } = { ...page, limit: page.limit + 1 };
-  const { ofRecords, folded } = await selectTraces(deps, plan, (records, selection) =>
+  const {
+    ofRecords,
+    folded: { traces: folded },
+  } = await selectTraces(deps, plan, (records, selection) =>
     rankRecords(deps.engine, { records, selection, page: { ...page, limit } }, deps.signal),
   );
   const ranks = [...(ofRecords?.ranks ?? []), ...folded.map((trace) => rankOf(trace, order, direction))]

@@ -3,7 +3,7 @@ import { anyInteger, isoInstant } from "../../http/schemas/fields.ts";
 import { startBeforeEnd } from "../../http/schemas/window-fields.ts";
 import { wholeNumber } from "../../http/schemas/zod-issues.ts";
 import type { SelectionLimits } from "../../query/index.ts";
-import { oneOfNames } from "../known-names.ts";
+import { oneOfNames } from "../../http/schemas/known-names.ts";
 import { tracesFields } from "../selection-schema.ts";
 import { TRACE_VALUES } from "../trace-values.ts";
 

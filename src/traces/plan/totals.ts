@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { wholeNumber } from "../../http/schemas/zod-issues.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
-import { knownMembers } from "../known-names.ts";
+import { knownMembers } from "../../http/schemas/known-names.ts";
 import { valueColumns, valueOf, type TraceValue, type TraceWithFigures } from "../trace-values.ts";
 
 /** Each comparison in SQL and in memory. */

@@ -14,6 +14,8 @@ export interface FoundTrace extends SelectedTrace {
   readonly startedUs: number;
   /** Latency of the root; undefined if it has not ended, or there is none. */
   readonly latencyMs: number | undefined;
+  /** True if it has a root, which failed. */
+  readonly hasFailed: boolean;
 }
 
 const IS_CHILD = sql`ifNull(parent_id, '') != ''`;
@@ -23,7 +25,7 @@ export const LATENCY = sql`ifNull(${computedColumns.get("latency_ms")!.sql}, ${t
 
 /** Columns of a trace. `first`: of its root, or without one of its earliest call. */
 const COLUMNS = sql`trace_id, toInt64(count()), groupUniqArray(hour),
-  argMin(tuple(toUInt8(${IS_CHILD}), toUnixTimestamp64Micro(assumeNotNull(started_at)), toInt64(${LATENCY})),
+  argMin(tuple(toUInt8(${IS_CHILD}), toUnixTimestamp64Micro(assumeNotNull(started_at)), toInt64(${LATENCY}), toUInt8(${HAS_FAILED})),
     (${IS_CHILD}, started_at, id)) AS first`;
 
 export interface FindRequest {
@@ -59,8 +61,9 @@ export async function findTraces(
 function readTrace(reader: RowBinaryReader): FoundTrace {
   const [traceId, callCount, hours] = [reader.string(), reader.int64(), reader.int32s()];
   const [isChild, startedUs, latency] = [reader.uint8() === 1, reader.int64(), reader.int64()];
+  const hasFailed = reader.uint8() === 1 && !isChild;
   const latencyMs = isChild || latency === NO_LATENCY ? undefined : latency;
-  return { traceId, startedUs, latencyMs, callCount, hours, ids: undefined };
+  return { traceId, startedUs, latencyMs, hasFailed, callCount, hours, ids: undefined };
 }
 
 function startedWithin({ startUs, endUs }: TimeWindow): Sql {

@@ -4,6 +4,7 @@ import { sql } from "../../query/sql.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
+import type { ProviderOf } from "../../stats/sums/window-fold.ts";
 import { readCalls } from "../../trace-usage/read-calls.ts";
 import { releaseCalls } from "../../trace-usage/table/call-table.ts";
 import { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
@@ -14,6 +15,7 @@ import { TraceSums } from "./trace-sums.ts";
 export interface FoldRequest {
   readonly project: Project;
   readonly book: PriceBook;
+  readonly providerOf: ProviderOf;
   /** Maximum number of calls read for one response. */
   readonly maxCalls: number;
   /** Default: `TraceSums.roots` are absent. */
@@ -25,12 +27,12 @@ export interface FoldRequest {
 export async function foldTraces(
   engine: Engine,
   traces: readonly SelectedTrace[],
-  { project, book, maxCalls, withRoots = false, signal }: FoldRequest,
+  { project, book, providerOf, maxCalls, withRoots = false, signal }: FoldRequest,
 ): Promise<TraceSums> {
   const names = new LlmDictionary();
   const into = new TraceSums(
     traces.map(({ traceId }) => traceId),
-    { names, book },
+    { names, book, providerOf },
   );
   if (traces.length === 0) return into;
   const plan = {

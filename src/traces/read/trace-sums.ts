@@ -2,6 +2,8 @@ import { COST_SLOTS, costsInto } from "../../prices/cost-fields.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { Sums } from "../../stats/sums/sums.ts";
+import { Unpriced } from "../../stats/sums/unpriced.ts";
+import type { ProviderOf } from "../../stats/sums/window-fold.ts";
 import { ownUsageSteps, releaseOwn } from "../../trace-usage/fold/own-usage.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
 import { usageOf } from "../../trace-usage/fold/usage-of.ts";
@@ -9,6 +11,7 @@ import { wastedCalls } from "../../trace-usage/fold/wasted-calls.ts";
 import { idOf, isFinished, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
+import { statedCostOf } from "../../usage/stated-cost.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
 import type { Usage } from "../../usage/usage.ts";
 import { figuresOf, type Figures } from "../figures.ts";
@@ -18,6 +21,7 @@ import { readRoot, type ReadRoot } from "./trace-root.ts";
 export interface SumOptions {
   readonly names: LlmDictionary;
   readonly book: PriceBook;
+  readonly providerOf: ProviderOf;
 }
 
 export interface SumsOfTrace {
@@ -37,8 +41,7 @@ interface FirstRoot {
 export class TraceSums {
   /** One row per trace, in the order of the ids. */
   readonly sums: Sums;
-  /** Sums of failed calls and the calls below them. */
-  readonly wasted: Sums;
+  readonly unpriced: Unpriced;
   private readonly unfinished: Float64Array;
   private readonly roots: (FirstRoot | undefined)[] = [];
   /** Tokens by LLM and provider of the usage, per trace. */
@@ -51,7 +54,7 @@ export class TraceSums {
     this.options = options;
     this.rows = new Map(traceIds.map((traceId, row) => [traceId, row]));
     this.sums = Sums.ofRows(traceIds.length, { withCosts: true });
-    this.wasted = Sums.ofRows(traceIds.length, { withCosts: true });
+    this.unpriced = new Unpriced(({ llm, service }) => options.providerOf(llm, service?.provider));
     this.unfinished = new Float64Array(traceIds.length);
     this.models = traceIds.map(() => new Map<string, ModelUse>());
   }
@@ -59,7 +62,7 @@ export class TraceSums {
   of(row: number): SumsOfTrace {
     const root = this.roots[row];
     return {
-      figures: figuresOf(this, row, this.unfinished[row]!),
+      figures: figuresOf(this.sums, row, this.unfinished[row]!),
       models: [...this.models[row]!.values()],
       root: root === undefined ? undefined : readRoot(root.text),
     };
@@ -102,11 +105,13 @@ export class TraceSums {
       if (areZero(own.counts, used) && !hasNonTokenUnits(units)) continue;
       const at = used * COUNT_SLOTS;
       const usage = usageOf(used, { counts: own.counts, at, units }, { calls, names });
-      costsInto(this.costs, book.cost(usage.llm, calls.startedAtUs[call]!, usage));
-      for (const sums of isWasted ? [this.sums, this.wasted] : [this.sums]) {
-        sums.addUsage(row, own.counts, at);
-        sums.addCosts(row, this.costs);
-      }
+      const cost = book.cost(usage.llm, calls.startedAtUs[call]!, usage);
+      costsInto(this.costs, cost);
+      this.sums.addUsage(row, own.counts, at);
+      if (!this.sums.addCosts(row, this.costs)) this.unpriced.add(usage, cost);
+      if (isWasted) this.sums.addWasted(row, this.costs);
+      const stated = statedCostOf(units);
+      if (stated !== undefined) this.sums.addStated(row, stated);
       this.addModel(row, usage);
     }
   }

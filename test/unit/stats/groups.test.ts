@@ -15,7 +15,7 @@ describe("groups", () => {
 describe("the order of groups", () => {
   it("can be that of a requested latency", () => {
     const latency = { aggregations: ["max" as const], percentiles: [95] };
-    expect([...orders({ include_costs: false, latency }).keys()].slice(-2)).toEqual([
+    expect([...orders({ of: "calls", include_costs: false, latency }).keys()].slice(-2)).toEqual([
       "latency_ms.max",
       "latency_ms.p95",
     ]);

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { EXTRA } from "../http/schemas/zod-issues.ts";
-import { didYouMean } from "../query/nearest-names.ts";
+import { EXTRA } from "./zod-issues.ts";
+import { didYouMean } from "../../query/nearest-names.ts";
 
 /** Schema for one of some names; the error of an unknown one suggests the nearest. */
 export function oneOfNames<const Names extends readonly string[]>(names: Names) {
