@@ -19,7 +19,7 @@ export function conditionsOf({
 }: AskedFor): Pick<Body, "filter" | "query" | "any_call" | "totals"> {
   if (search === undefined) return operand === undefined ? {} : { any_call: { query: queryOf([operand]) } };
   const traceIds: string[] = [];
-  const ofCall = search.words.map((word) => wordIn(word, ["inputs", "output"]));
+  const ofCall = search.words.map((word) => wordIn(word, ["inputs", "output", "exception"]));
   const filter: Record<string, readonly string[]> = {};
   const ofRoot: unknown[] = [];
   const sums = search.conditions.filter(isSum);
@@ -72,7 +72,7 @@ function queryOf(operands: readonly unknown[]): Query {
 
 const HAS_NO_END = { $eq: [{ $getField: "ended_at" }, { $literal: null }] };
 const HAS_NO_EXCEPTION = { $eq: [{ $getField: "exception" }, { $literal: null }] };
-const OF_STATUS: Readonly<Record<string, object>> = {
+export const OF_STATUS: Readonly<Record<string, object>> = {
   failed: { $not: [HAS_NO_EXCEPTION] },
   running: HAS_NO_END,
   success: { $and: [HAS_NO_EXCEPTION, { $not: [HAS_NO_END] }] },

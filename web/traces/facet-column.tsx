@@ -107,7 +107,7 @@ function FacetSection({ facet, rows, other, isAtMost, hrefTo, onRemove }: FacetS
       </h2>
       <ul>
         {shown.map((row) => (
-          <FacetLine key={row.title} {...{ row, most, isAtMost, hrefTo }} />
+          <FacetLine key={`${row.label}\n${row.title}`} {...{ row, most, isAtMost, hrefTo }} />
         ))}
       </ul>
       {more > 0 && (
@@ -157,7 +157,7 @@ function FacetLine({ row, most, isAtMost, hrefTo }: FacetLineProps) {
           className="without"
           href={hrefTo(without)}
           aria-current={chosen === "without" ? "true" : undefined}
-          aria-label={`Without ${title}`}
+          aria-label={`Without ${label}`}
           title={chosen === "without" ? "Left out. Click: with these again" : "Without these"}
         >
           −
