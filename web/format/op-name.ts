@@ -1,9 +1,32 @@
 import { oneLine } from "./plain-text.ts";
 
-/** `weave:///acme/app/op/answer:v3` is shown as `answer`. */
+const SCHEME = "weave:///";
+
+/** `weave:///acme/app/op/answer:v3` is called `answer`. */
+export function nameOfOp(opName: string): string {
+  const last = opName.slice(opName.lastIndexOf("/") + 1);
+  return opName.startsWith(SCHEME) ? (last.split(":")[0] ?? last) : opName;
+}
+
+/** The name that is shown. */
 export function shortName(opName: string, displayName: string | null): string {
   if (displayName !== null && displayName !== "") return oneLine(displayName);
-  if (opName === "") return "(no name)";
-  const last = opName.startsWith("weave:///") ? opName.slice(opName.lastIndexOf("/") + 1) : opName;
-  return oneLine(opName.startsWith("weave:///") ? (last.split(":")[0] ?? last) : last);
+  return opName === "" ? "(no name)" : oneLine(nameOfOp(opName));
+}
+
+/** What addresses of operations with a name contain; undefined: it is an address itself. */
+export function partOfAddress(name: string): string | undefined {
+  return name.startsWith(SCHEME) ? undefined : `/op/${name}:`;
+}
+
+const ADDRESS = /^weave:\/\/\/([^\s"\\@]+)\/op\/([^\s"\\@/:]+:[^\s"\\@/:]+)$/;
+const VERSION = /^([^\s"\\@/:]+:[^\s"\\@/:]+)@([^\s"\\@]+)$/;
+
+/** `weave:///acme/app/op/answer:v3` is written `answer:v3@acme/app`. */
+export function printOp(opName: string): string {
+  return opName.replace(ADDRESS, "$2@$1");
+}
+
+export function readOp(text: string): string {
+  return text.replace(VERSION, `${SCHEME}$2/op/$1`);
 }

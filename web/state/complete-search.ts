@@ -1,4 +1,4 @@
-import { FIELDS, OF_ROOT, PAYLOADS, quotedIfNeeded, STATUSES } from "./search.ts";
+import { ALIASES, FIELDS, OF_ROOT, PAYLOADS, printValue, STATUSES } from "./search.ts";
 
 /** The condition at the end of a search that is being typed. */
 export interface Begun {
@@ -45,11 +45,15 @@ export function readBegun(text: string): Begun | undefined {
 export function lookupOf(begun: Begun | undefined): Partial<Record<"values" | "prefix", string>> | undefined {
   if (begun === undefined) return undefined;
   const { field, sign } = begun;
-  const name = field.startsWith(OF_ROOT) ? field.slice(OF_ROOT.length) : field;
+  const name = nameOf(field);
   const payload = PAYLOADS.find((one) => name.startsWith(`${one}.`));
   if (sign === undefined) return payload === undefined ? undefined : { prefix: `${payload}.` };
-  const isNamed = Object.hasOwn(FIELDS, name) && name !== "status";
+  const isNamed = (Object.hasOwn(FIELDS, name) || ALIASES.has(name)) && name !== "status";
   return (sign === ":" || sign === "=") && (isNamed || payload !== undefined) ? { values: field } : undefined;
+}
+
+function nameOf(field: string): string {
+  return field.startsWith(OF_ROOT) ? field.slice(OF_ROOT.length) : field;
 }
 
 const MAX_SHOWN = 50;
@@ -61,13 +65,14 @@ export function suggestionsFor(
 ): readonly Suggestion[] {
   if (begun === undefined) return [];
   const { before, field, sign, value } = begun;
+  const name = nameOf(field);
   if (sign !== undefined) {
     const typed = value.toLowerCase();
     return [...valuesOf(field), ...known]
       .filter((one) => (one.value ?? "(none)").toLowerCase().includes(typed))
       .slice(0, MAX_SHOWN)
       .map((one) => ({
-        value: `${before}${field}${sign}${one.value === null ? "none" : quotedIfNeeded(one.value)} `,
+        value: `${before}${field}${sign}${printValue(name, one.value)} `,
         label: one.value ?? "(none)",
         hint: one.hint,
       }));
@@ -77,10 +82,11 @@ export function suggestionsFor(
     name: `${prefix}${name}${["duration", "usd", "count"].includes(kind) ? ">" : ":"}`,
     hint: says,
   }));
+  const others = [...ALIASES].map(([name, of]) => ({ name: `${prefix}${name}:`, hint: `the same as ${of}` }));
   const paths = PAYLOADS.map((name) => ({ name: `${prefix}${name}.`, hint: "a field of the payload" }));
   const root = prefix === "" ? [{ name: OF_ROOT, hint: "a condition on the root, not on any call" }] : [];
   const found = known.map((one) => ({ name: `${prefix}${one.value ?? ""}:`, hint: one.hint }));
-  return [...found, ...names, ...root, ...paths]
+  return [...found, ...names, ...others, ...root, ...paths]
     .filter(({ name }) => name.startsWith(field) && name !== field)
     .slice(0, MAX_SHOWN)
     .map(({ name, hint }) => ({ value: `${before}${name}`, label: name, hint }));

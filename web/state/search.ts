@@ -1,4 +1,5 @@
 import { piecesOf } from "../format/error-pattern.ts";
+import { partOfAddress, printOp, readOp } from "../format/op-name.ts";
 
 /** Parsed search: words to find in any text, and conditions such as `status:failed` or `latency>11s`. */
 export interface Search {
@@ -47,6 +48,8 @@ export const FIELDS = {
 } as const satisfies Readonly<Record<string, Field>>;
 export type FieldName = keyof typeof FIELDS;
 export const PAYLOADS = ["inputs", "output", "attributes", "summary"];
+/** Other names of fields. */
+export const ALIASES: ReadonlyMap<string, FieldName> = new Map([["exception", "error"]]);
 const NONE = "none";
 /** Prefix of a condition on the root of a trace. */
 export const OF_ROOT = "root.";
@@ -92,10 +95,12 @@ export function readSearch(text: string): {
     const isQuoted = value.startsWith('"') && value.endsWith('"') && value.length > 1;
     const plain = isQuoted ? unquoted(value.slice(1, -1)) : value;
     const ofRoot = field.startsWith(OF_ROOT);
+    const name = ofRoot ? field.slice(OF_ROOT.length) : field;
+    const meant = name === "op" && !isQuoted ? readOp(plain) : plain;
     const condition = {
-      field: ofRoot ? field.slice(OF_ROOT.length) : field,
+      field: ALIASES.get(name) ?? name,
       op,
-      value: !isQuoted && plain === NONE ? null : plain,
+      value: !isQuoted && plain === NONE ? null : meant,
       isNot: minus === "-",
       ...(ofRoot && { ofRoot }),
     };
@@ -165,24 +170,30 @@ function unquoted(text: string): string {
   return text.replaceAll(/\\(.)/gu, "$1");
 }
 
-export function quotedIfNeeded(value: string): string {
-  return value === NONE || value === "" || value.startsWith("//") || /[\s"\\]/u.test(value)
-    ? `"${value.replaceAll(/["\\]/gu, String.raw`\$&`)}"`
-    : value;
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/gu, String.raw`\$&`)}"`;
+}
+
+function quotedIfNeeded(value: string): string {
+  const isRead = value !== NONE && value !== "" && !value.startsWith("//") && !/[\s"\\]/u.test(value);
+  return isRead ? value : quoted(value);
+}
+
+/** A value of a field, as a search has it. */
+export function printValue(field: string, value: string | null): string {
+  if (value === null) return NONE;
+  if (field !== "op") return quotedIfNeeded(value);
+  return readOp(value) === value ? quotedIfNeeded(printOp(value)) : quoted(value);
 }
 
 export function printCondition({ field, op, value, isNot, ofRoot = false }: Condition): string {
-  return `${isNot ? "-" : ""}${ofRoot ? OF_ROOT : ""}${field}${op}${value === null ? NONE : quotedIfNeeded(value)}`;
+  return `${isNot ? "-" : ""}${ofRoot ? OF_ROOT : ""}${field}${op}${printValue(field, value)}`;
 }
 
 export function printSearch({ words, conditions }: Search): string {
   return [
     ...conditions.map(printCondition),
-    ...words.map((word) =>
-      /^[^\s{]\S*$/u.test(word) && isOneWord(word)
-        ? word
-        : `"${word.replaceAll(/["\\]/gu, String.raw`\$&`)}"`,
-    ),
+    ...words.map((word) => (/^[^\s{]\S*$/u.test(word) && isOneWord(word) ? word : quoted(word))),
   ].join(" ");
 }
 
@@ -252,10 +263,13 @@ function positiveOperandOf({ field, op, value, ofRoot = false }: Condition): unk
   if (value === null) return { $eq: [get(path), literal(null)] };
   if (field === "error")
     return allOf(piecesOf(value).map((piece) => containsIn(path, piece))) ?? containsIn(path, value);
-  // of the root, the exact operation, as traces are counted by it
-  if (field === "op" && !ofRoot)
-    return { $or: [path, "summary.weave.trace_name"].map((name) => ({ $eq: [get(name), literal(value)] })) };
-  return { $eq: [get(path), literal(value)] };
+  const isEqual = { $eq: [get(path), literal(value)] };
+  const part = field === "op" ? partOfAddress(value) : undefined;
+  if (part === undefined) return isEqual;
+  const isAddressed = { $contains: { input: get(path), substr: literal(part) } };
+  // of the root, the operation alone, as traces are counted by it
+  const isShown = { $eq: [get("summary.weave.trace_name"), literal(value)] };
+  return { $or: [isEqual, isAddressed, ...(ofRoot ? [] : [isShown])] };
 }
 
 /** A key as a step of a path. */

@@ -19,7 +19,7 @@ export function conditionsOf({
 }: AskedFor): Pick<Body, "filter" | "query" | "any_call" | "totals"> {
   if (search === undefined) return operand === undefined ? {} : { any_call: { query: queryOf([operand]) } };
   const traceIds: string[] = [];
-  const ofCall = search.words.map((word) => wordIn(word, ["inputs", "output"]));
+  const ofCall = search.words.map((word) => wordIn(word, ["inputs", "output", "exception"]));
   const filter: Record<string, readonly string[]> = {};
   const ofRoot: unknown[] = [];
   const sums = search.conditions.filter(isSum);

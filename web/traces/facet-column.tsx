@@ -108,7 +108,7 @@ function FacetSection({ facet, rows, other, isAtMost, hrefTo, onRemove }: FacetS
       </h2>
       <ul>
         {shown.map((row) => (
-          <FacetLine key={row.title} {...{ row, most, isAtMost, hrefTo }} />
+          <FacetLine key={`${row.label}\n${row.title}`} {...{ row, most, isAtMost, hrefTo }} />
         ))}
       </ul>
       {more > 0 && (
@@ -158,7 +158,7 @@ function FacetLine({ row, most, isAtMost, hrefTo }: FacetLineProps) {
           className="without"
           href={hrefTo(without)}
           aria-current={chosen === "without" ? "true" : undefined}
-          aria-label={`Without ${title}`}
+          aria-label={`Without ${label}`}
           title={chosen === "without" ? "Left out. Click: with these again" : "Without these"}
         >
           −
