@@ -1,19 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
-import {
-  allRows,
-  cellOf,
-  downloadCsv,
-  expectFigure,
-  expectOwn,
-  numberOf,
-  readTables,
-  untilIdle,
-} from "./reading.ts";
+import { allRows, cellOf, downloadCsv, expectFigure, expectOwn, numberOf, untilIdle } from "./reading.ts";
 
 const PROJECT = "acme/numbers";
 const COMPLETION = "chatcmpl-AbC0dEf1GhI2jKl3MnO4pQr5StU6V";
-const FACTOR = 0.85;
 
 type Usage = Readonly<Record<string, Readonly<Record<string, number | null>>>>;
 
@@ -131,28 +121,6 @@ describe.skipIf(chromiumPath === undefined)("numbers of the web UI in Chromium",
       expectFigure(await cellOf(sum), usd);
       await page.context().close();
     }
-  });
-
-  it("of a receipt include the billed cost once a factor is set", async () => {
-    const place = `/${PROJECT}/trace/shared?groups=open&call=root&tab=cost`;
-    const page = await test.open(place);
-    await page.locator(".receipt table").waitFor();
-    expect(await page.getByRole("columnheader", { name: "billed" }).count()).toBe(0);
-    const factor = { provider: null, factor: FACTOR, effective_date: "2026-01-01T00:00:00Z" };
-    const set = await test.post("/cost/factor/create", { project_id: PROJECT, factors: [factor] });
-    expect(set.status, set.text).toBe(200);
-    const { total } = (
-      await test.post("/call/receipt", { project_id: PROJECT, trace_id: "shared", call_id: "root" })
-    ).json() as { total: { total_cost: number; billed_cost: number } };
-    expect(total.billed_cost).toBeLessThan(total.total_cost);
-    await page.reload();
-    await page.getByRole("columnheader", { name: "billed" }).waitFor();
-    await untilIdle(page);
-    const foot = (await page.evaluate(readTables)).at(-1)!.at(-1)!;
-    expectFigure(foot.cells[0], total.total_cost);
-    expectFigure(foot.cells[1], total.billed_cost);
-    expect(await page.locator(".receipt tbody td", { hasText: "× 0.85" }).count()).toBeGreaterThan(0);
-    await page.context().close();
   });
 
   it("of traces are loaded page by page while scrolling, and completely for a file", async () => {

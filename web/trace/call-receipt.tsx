@@ -1,7 +1,7 @@
 import { postJson } from "../api/client.ts";
 import type { Receipt } from "../api/routes.ts";
 import { useRefetchOn, useQuery } from "../api/use-query.ts";
-import { formatUsd, plainNumber, formatCount } from "../format/figure.ts";
+import { formatUsd, formatCount } from "../format/figure.ts";
 import { fullInstant } from "../format/instants.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost, FormattedValue, Unknown } from "../components/figure.tsx";
@@ -42,7 +42,8 @@ const PARTS = [
   ["own", "the call itself"],
   ["below", "the calls below it"],
 ] as const;
-const NUMBERS = ["quantity", "rate", "amount", "billed"];
+const COLUMNS = ["model", "quantity", "rate", "amount", "price"];
+const NUMBERS = ["quantity", "rate", "amount"];
 
 interface LinesProps extends Pick<CallReceiptProps, "zone" | "onModel"> {
   readonly receipt: Receipt;
@@ -50,15 +51,13 @@ interface LinesProps extends Pick<CallReceiptProps, "zone" | "onModel"> {
 
 function Lines({ receipt: { lines, total }, zone, onModel }: LinesProps) {
   if (lines.length === 0) return <p className="dim">Neither this call nor any below it used a model.</p>;
-  const billed = lines.some(({ factor }) => factor !== null) ? ["billed"] : [];
-  const columns = ["model", "quantity", "rate", "amount", ...billed, "price"];
   const partial = lines.some(({ amount_usd }) => amount_usd === null);
   return (
     <div className="wide" tabIndex={0} role="region" aria-label="Receipt">
       <table>
         <thead>
           <tr>
-            {columns.map((name) => (
+            {COLUMNS.map((name) => (
               <th key={name} scope="col" className={NUMBERS.includes(name) ? "number" : ""}>
                 {name}
               </th>
@@ -69,17 +68,12 @@ function Lines({ receipt: { lines, total }, zone, onModel }: LinesProps) {
           <tbody key={of}>
             {lines.some((line) => line.of === of) && (
               <tr>
-                <th scope="rowgroup" colSpan={columns.length} className="dim">
+                <th scope="rowgroup" colSpan={COLUMNS.length} className="dim">
                   {says}
                 </th>
               </tr>
             )}
-            {lines.map(
-              (line, at) =>
-                line.of === of && (
-                  <OneLine key={at} {...{ line, zone, onModel }} isBilled={billed.length > 0} />
-                ),
-            )}
+            {lines.map((line, at) => line.of === of && <OneLine key={at} {...{ line, zone, onModel }} />)}
           </tbody>
         ))}
         <tfoot>
@@ -90,11 +84,6 @@ function Lines({ receipt: { lines, total }, zone, onModel }: LinesProps) {
             <td className="number">
               <Cost total={{ total_cost: total.total_cost, partial }} />
             </td>
-            {billed.length > 0 && (
-              <td className="number">
-                <Cost total={{ total_cost: total.billed_cost, partial }} />
-              </td>
-            )}
             <td />
           </tr>
         </tfoot>
@@ -105,11 +94,10 @@ function Lines({ receipt: { lines, total }, zone, onModel }: LinesProps) {
 
 interface OneLineProps extends Pick<CallReceiptProps, "zone" | "onModel"> {
   readonly line: Line;
-  readonly isBilled: boolean;
 }
 
-function OneLine({ line, zone, isBilled, onModel }: OneLineProps) {
-  const { llm, provider, unit, quantity, factor, tier, tier_decided_by } = line;
+function OneLine({ line, zone, onModel }: OneLineProps) {
+  const { llm, provider, unit, quantity, tier, tier_decided_by } = line;
   return (
     <tr className="line">
       <th scope="row">
@@ -128,18 +116,12 @@ function OneLine({ line, zone, isBilled, onModel }: OneLineProps) {
         {line.rate_usd === null ? <NoPrice line={line} /> : rateOf(unit, line.rate_usd)}
       </td>
       <td className="number amount">
-        <Amount line={line} usd={line.amount_usd} />
+        {line.amount_usd === null ? (
+          <NoPrice line={line} />
+        ) : (
+          <FormattedValue figure={formatUsd(line.amount_usd)} />
+        )}
       </td>
-      {isBilled && (
-        <td className="number">
-          <Amount line={line} usd={line.billed_usd} />
-          {line.billed_usd !== null && (
-            <small className="below">
-              {factor === null ? "list price" : `× ${plainNumber(factor.factor).text}`}
-            </small>
-          )}
-        </td>
-      )}
       <td>
         <Price line={line} zone={zone} />
         <small className="below" title={tier_decided_by}>
@@ -160,10 +142,6 @@ function rateOf(unit: string, usd: number): string {
   return unit.endsWith("_tokens")
     ? `${formatUsd(toPicodollar(usd * 1e6)).text} / M`
     : `${formatUsd(usd).text} each`;
-}
-
-function Amount({ line, usd }: { readonly line: Line; readonly usd: number | null }) {
-  return usd === null ? <NoPrice line={line} /> : <FormattedValue figure={formatUsd(usd)} />;
 }
 
 function NoPrice({ line }: { readonly line: Line }) {
