@@ -449,6 +449,42 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await colleague.context().close();
   });
 
+  it("shares a view by a link with fixed times and a new key that may read", async () => {
+    const page = await test.open(`/${PROJECT}/traces?q=op:refund_agent.run user:nobody`);
+    await page.getByRole("button", { name: "Clear search" }).click();
+    await page.locator(".recovered", { hasText: "recovered" }).first().waitFor();
+    expect(await page.locator(".rows .failed [aria-hidden]", { hasText: "✕" }).count()).toBe(1);
+    await page.getByRole("button", { name: "Share" }).click();
+    await page.getByRole("button", { name: "Link with a new read-only key" }).click();
+    await page.getByRole("button", { name: "Make the link" }).dblclick();
+    const link = await page.getByRole("dialog", { name: "The link" }).locator("pre").innerText();
+    const listed = await page.locator(".answer > span").nth(1).innerText();
+    await page.context().close();
+    const { api_keys } = (
+      await test.app.inject({ url: "/api-keys", headers: { authorization: `Bearer ${ROOT_KEY}` } })
+    ).json();
+    const made = api_keys.filter(({ name }: { name: string }) => name === `Shared view of ${PROJECT}`);
+    expect(made).toMatchObject([{ scopes: ["read"], projects: [PROJECT] }]);
+    const colleague = await test.open("/", { key: null });
+    await colleague.goto("about:blank");
+    await colleague.goto(link);
+    await colleague.getByRole("button", { name: "Signed in as Shared view" }).waitFor();
+    expect(decodeURIComponent(colleague.url())).toMatch(/#\/acme\/demo\/traces\?.*window=20.*\.\.20/);
+    await untilIdle(colleague);
+    expect(await colleague.locator(".answer > span").nth(1).innerText()).toBe(listed);
+    await colleague.context().close();
+  });
+
+  it("shows the first call to send where a project is empty, until it is there", async () => {
+    const page = await test.open("/acme/empty/traces");
+    const sample = page.locator("pre", { hasText: "v2/acme/empty/calls/complete" });
+    await sample.waitFor();
+    const body = /-d '(.*)'$/.exec(await sample.innerText())![1]!;
+    await test.post("/v2/acme/empty/calls/complete", JSON.parse(body) as object);
+    await page.locator(".rows").getByRole("link", { name: "chat" }).waitFor();
+    await page.context().close();
+  });
+
   it("changes how long a project keeps its data", async () => {
     const page = await test.open("/acme/kept/settings");
     await page.getByText("Calls and feedback are kept for ever.").waitFor();

@@ -73,6 +73,11 @@ export function onSignedOut(left: () => void): () => void {
   return () => tabs.removeEventListener("message", hear);
 }
 
+/** A link that signs in and goes to an address. */
+export function signInLink(key: string, address: string): string {
+  return `${new URL(".", document.baseURI).href}#key=${key}&to=${encodeURIComponent(address.slice(1))}`;
+}
+
 /** Says why a text cannot be a key; undefined: it can. */
 export function faultOfKey(text: string): string | undefined {
   const wrong = /[^\x21-\x7E]/u.exec(text)?.[0];

@@ -120,6 +120,7 @@ export function useRefetchOn(
   useEffect(() => {
     const before = seen.current;
     seen.current = { key, version };
-    if (before.key === key && before.version !== undefined && before.version !== version) load.refetch();
+    const areKnown = before.version !== undefined && version !== undefined;
+    if (before.key === key && areKnown && before.version !== version) load.refetch();
   }, [key, version]);
 }

@@ -106,6 +106,11 @@ function Chips({ text, query, onText }: Pick<SearchBoxProps, "text" | "query" | 
           <Chip key={text} {...{ text }} remove={`Remove ${text}`} onRemove={() => onText(without(part))} />
         );
       })}
+      {parts.length > 1 && (
+        <button className="quiet" onClick={() => onText("")}>
+          Clear search
+        </button>
+      )}
     </>
   );
 }

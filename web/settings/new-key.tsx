@@ -1,4 +1,5 @@
 import { change } from "../api/client.ts";
+import { signInLink } from "../api/key.ts";
 import type { ApiKey } from "../api/routes.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { Dialog } from "../components/dialog.tsx";
@@ -78,7 +79,7 @@ export function NewKey({ project, onMade, onDone, onClose }: NewKeyProps) {
 /** Shows a new key, with a link for whoever gets it. */
 export function NewKeyMade({ made, onClose }: { readonly made: MadeKey; readonly onClose: () => void }) {
   const { key, project } = made;
-  const link = `${new URL(".", document.baseURI).href}#key=${key}&to=${encodeURIComponent(`/${project}/overview`)}`;
+  const link = signInLink(key, `#/${project}/overview`);
   return (
     <Dialog label="The new key" onClose={onClose}>
       <h2>The new key</h2>

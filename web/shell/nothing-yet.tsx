@@ -1,9 +1,8 @@
 import { useEffect } from "react";
-import type { Whoami } from "../api/routes.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 
 interface NothingYetProps {
-  readonly me: Whoami;
+  readonly project: string;
   /** Asks again what the key may see. */
   readonly refetch: () => void;
 }
@@ -11,15 +10,18 @@ interface NothingYetProps {
 const ASK_AGAIN_MS = 3000;
 
 /** First steps for the user's project, until something is there. */
-export function NothingYet({ me, refetch }: NothingYetProps) {
+export function NothingYet({ project, refetch }: NothingYetProps) {
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === "visible" && refetch(), ASK_AGAIN_MS);
     return () => clearInterval(timer);
   }, [refetch]);
-  const sample = firstCall(me.projects.find((one) => !one.includes("*")) ?? "acme/app");
+  const sample = firstCall(project);
   return (
     <main className="empty">
       <h1>Nothing has been sent yet</h1>
+      <p className="dim">
+        <bdi>{project}</bdi>
+      </p>
       <p>
         Point an SDK at <code>{new URL(".", document.baseURI).href}</code>, or send a first call by hand, with
         a key that may ingest:

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Whoami } from "../api/routes.ts";
 import { Notice } from "../components/notice.tsx";
 import { useAddress } from "../state/use-address.ts";
+import type { View } from "../state/url-state.ts";
 import { readWindow } from "../state/time-range.ts";
 import { HERE, isZone } from "../state/zones.ts";
 import { lazy } from "../components/lazy.tsx";
@@ -42,7 +43,8 @@ export function Project({ me, refetch, signOut }: ProjectProps) {
   const window = readWindow(range, { now: Date.now(), zone });
   const shown = (): ReactNode => {
     if (seen === null) return <NoAccess me={me} />;
-    if (project === undefined) return <NothingYet me={me} refetch={refetch} />;
+    if (project === undefined || isEmpty(me, project, view))
+      return <NothingYet project={project ?? ownProject(me)} refetch={refetch} />;
     if (window === undefined)
       return (
         <UnknownWindow text={range ?? ""} onReset={() => go({ options: { ...asked.options, window: "" } })} />
@@ -77,6 +79,17 @@ export function Project({ me, refetch, signOut }: ProjectProps) {
       {opened === "keys" && <KeysHelp onClose={() => setOpened(undefined)} />}
     </div>
   );
+}
+
+/** The project that a first call is sent to. */
+function ownProject({ projects }: Whoami): string {
+  return projects.find((one) => !one.includes("*")) ?? "acme/app";
+}
+
+/** True for a project of the key that has no data yet. */
+function isEmpty({ projects, projects_with_data, truncated }: Whoami, project: string, view: View): boolean {
+  if (view === "settings" || truncated || projects_with_data?.includes(project) !== false) return false;
+  return projects.some((one) => one === "*" || one === project || one === `${project.split("/")[0]}/*`);
 }
 
 function NoAccess({ me }: { readonly me: Whoami }) {

@@ -2,6 +2,7 @@ import type { Whoami } from "../api/routes.ts";
 import { sharedOptions, type UrlState } from "../state/url-state.ts";
 import type { TimeRange } from "../state/time-range.ts";
 import type { Go } from "../state/use-address.ts";
+import { ShareMenu } from "./share-menu.tsx";
 import { RangePicker } from "./range-picker.tsx";
 import type { Opened } from "./use-shortcuts.ts";
 import { ZonePicker } from "./zone-picker.tsx";
@@ -48,6 +49,7 @@ export function TopBar({ me, address, zone, window, go, open }: TopBarProps) {
         <RangePicker {...{ address, window, zone, change }} />
       )}
       <ZonePicker zone={zone} onZone={(name) => change({ zone: name })} />
+      {project !== undefined && <ShareMenu {...{ me, project, address, window }} />}
       <button className="find-all" onClick={() => open("finder")} title="Find anything (Ctrl K)">
         <span aria-hidden="true">⌕</span> <span className="wide-only">Find</span> <kbd>Ctrl K</kbd>
       </button>

@@ -126,7 +126,7 @@ function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellPr
           Receipt
         </button>
         <CopyButton
-          label="Copy curl"
+          label="Copy as cURL"
           title="The questions behind this view"
           text={() => Object.values(traceQuestions(project, traceId)).map(asCurl).join("\n")}
         />

@@ -12,7 +12,7 @@ interface ColumnOfTraces {
 /** The columns beside the name, which takes the remaining width. */
 export const COLUMNS = {
   started: { label: "started", px: 112, isText: true, sort: "newest" },
-  models: { label: "models", px: 110, isText: true },
+  models: { label: "models", px: 100, isText: true },
   user: { label: "user", px: 64, isText: true },
   calls: { label: "calls", px: 48, sort: "calls" },
   tokens: { label: "tokens", px: 66, sort: "tokens" },
@@ -21,7 +21,7 @@ export const COLUMNS = {
   latency: { label: "latency", px: 66, sort: "latency" },
   errors: { label: "failed", px: 50, sort: "errors" },
   wasted: { label: "wasted", px: 72, sort: "wasted" },
-  mark: { label: "score", px: 46 },
+  mark: { label: "feedback", px: 92 },
 } as const satisfies Readonly<Record<string, ColumnOfTraces>>;
 export type Column = keyof typeof COLUMNS;
 

@@ -39,6 +39,12 @@ export function FacetColumn({ question, round, address, go }: FacetColumnProps) 
   const setPaths = (next: readonly string[]): void => go(withOptions({ fields: next.join(" ") }));
   return (
     <div className={`facets ${load.isOld ? "old" : ""}`} aria-busy={load.busy}>
+      {load.value !== undefined && (
+        <p className="heads dim" aria-hidden="true">
+          <span>traces</span>
+          <span>their cost</span>
+        </p>
+      )}
       {load.value === undefined && load.failure !== undefined && <LoadState load={load} />}
       {search === undefined && (
         <p className="dim">A query in JSON takes no more conditions: these are counts alone.</p>

@@ -191,10 +191,10 @@ export function rowsOf(
   const others = search?.conditions.filter((one) => !isOwn(facet, one)) ?? [];
   const linkTo = (conditions: readonly Condition[]): string | undefined =>
     search && printSearch({ ...search, conditions: [...others, ...conditions] });
-  const rows = found.map(({ value, title, but, isUnsure: _, ...count }) => ({
-    conditions: conditionsOf(facet, { value, but }),
-    ...{ value, title, count },
-  }));
+  const rows = found.map(({ value, title, but, traces, total_cost, partial }) => {
+    const conditions = conditionsOf(facet, { value, but });
+    return { conditions, value, title, count: { traces, total_cost, partial } };
+  });
   const lost = own.filter(({ value }) => !rows.some(({ conditions: [one] }) => one?.value === value));
   const count = { traces: 0, total_cost: 0, partial: false };
   const absent = lost.map((one) => ({ conditions: [one], value: one.value, title: undefined, count }));

@@ -52,11 +52,6 @@ export async function loadFacets(
 /** Any call failed. */
 export const FAILED = { field: "status", op: ":", value: "failed", isNot: false } as const;
 
-/** The search for traces with a failed call, among those of another one. */
-export function withFailed(text: string): string {
-  return withCondition(text, FAILED);
-}
-
 async function countFailed(question: TracesQuestion, asking: RequestOptions): Promise<FoundValues> {
   const total = await countWith([FAILED], question, asking);
   return { values: total.traces === 0 ? [] : [{ value: "failed", ...total }], other: 0 };
@@ -77,14 +72,15 @@ async function loadErrors(
     query: { $expr: allOf(operands) } as Query,
     of: "traces" as const,
     group_by: [{ $getField: "exception" }],
+    include_costs: true,
     granularity: ONE_BUCKET,
     order_by: "traces" as const,
     limit: MAX_ERRORS,
   };
   const { groups, other } = (await postJson({ path: "/usage/stats", body }, asking)).body;
-  const found = groups.map(({ key, total: { traces = 0, total_cost = null, partial = false } }) => ({
-    ...{ value: key["exception"]!, traces, total_cost, partial },
-  }));
+  const found = groups.map(({ key, total: { traces = 0, total_cost = null, partial = false } }) => {
+    return { value: key["exception"]!, traces, total_cost, partial };
+  });
   // sums of traces are no condition of usage: its counts are too high
   const tooMany = totals === undefined ? 0 : 1;
   const merged = mergeNames(facet, { values: found, other: (other?.groups ?? 0) + tooMany }, undefined);

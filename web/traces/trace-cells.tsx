@@ -125,14 +125,9 @@ function Name({ row, href }: Pick<TraceCellsProps, "row" | "href">) {
   const exception = root?.exception ?? null;
   return (
     <span role="gridcell" className="name">
-      {failed > 0 && (
-        <span
-          className={exception === null ? "failed below-it" : "failed"}
-          title={oneLine(exception ?? "a call below it failed")}
-        >
-          <span aria-hidden="true">✕</span>
-          <span className="unseen">failed: </span>
-        </span>
+      {exception !== null && <Mark name="failed" sign="✕" why={oneLine(exception)} />}
+      {exception === null && failed > 0 && (
+        <Mark name="recovered" sign="◇" why="recovered: a call below it failed" />
       )}
       <a href={href} tabIndex={-1} title={oneLine(root?.op_name ?? "")}>
         <bdi>{root === null ? oneLine(trace_id) : shortName(root.op_name ?? "", root.display_name)}</bdi>
@@ -143,12 +138,37 @@ function Name({ row, href }: Pick<TraceCellsProps, "row" | "href">) {
   );
 }
 
-/** The mean of the first type that has one, or else how many there are. */
+interface MarkProps {
+  readonly name: "failed" | "recovered";
+  readonly sign: string;
+  readonly why: string;
+}
+
+function Mark({ name, sign, why }: MarkProps) {
+  return (
+    <span className={name} title={why}>
+      <span aria-hidden="true">{sign}</span>
+      <span className="unseen">{name}: </span>
+    </span>
+  );
+}
+
+/** The first type with a mean, and this; or else a type, and how often. */
 function Feedback({ feedback }: Pick<TraceRow, "feedback">) {
   if (feedback.length === 0) return null;
-  const value = feedback.find(({ avg }) => avg !== undefined)?.avg ?? feedback[0]!.count;
+  const { feedback_type, count, avg } = feedback.find(({ avg }) => avg !== undefined) ?? feedback[0]!;
+  const said = avg === undefined ? `×${formatCount(count).text}` : plainNumber(avg).text;
   const all = feedback.map(({ feedback_type, count, avg }) =>
     oneLine(`${feedback_type}: ${count}${avg === undefined ? "" : `, mean ${avg}`}`, 80),
   );
-  return <FormattedValue figure={{ ...plainNumber(value), exact: all.join("; ") }} />;
+  return (
+    <span className="figure" title={all.join("; ")}>
+      <bdi>{typeName(feedback_type)}</bdi> {said}
+    </span>
+  );
+}
+
+/** `wandb.reaction.1` is a reaction. */
+function typeName(type: string): string {
+  return oneLine(/^wandb\.(\w+)\.\d+$/.exec(type)?.[1] ?? type, 20);
 }

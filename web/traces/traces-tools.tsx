@@ -50,7 +50,7 @@ export function TracesTools({ question, isLive, onLive, refresh, facets }: Trace
         }}
       />
       <CopyButton
-        label="Copy curl"
+        label="Copy as cURL"
         title="The question behind this list"
         text={() => asCurl(tracesQuestion(question, {}))}
       />

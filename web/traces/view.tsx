@@ -1,22 +1,25 @@
-import { useEffect, useMemo, useState } from "react";
-import type { TraceList } from "../api/routes.ts";
+import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { postJson } from "../api/client.ts";
+import type { TraceList, UsageTotal } from "../api/routes.ts";
+import { useQuery, useRefetchOn } from "../api/use-query.ts";
 import { counted, formatCount } from "../format/figure.ts";
 import { formatInterval } from "../format/instants.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
+import { FailedTraces } from "../components/failed-traces.tsx";
 import { LoadState } from "../components/notice.tsx";
 import { NothingHere } from "../components/nothing-here.tsx";
 import { SearchBox } from "../components/search-box.tsx";
 import type { UrlState } from "../state/url-state.ts";
 import { readQuery } from "../state/query.ts";
+import { isSum } from "../state/search.ts";
+import { usageOfTraces } from "../state/select-traces.ts";
 import type { TimeRange } from "../state/time-range.ts";
-import { printAddress } from "../state/url-state.ts";
-import type { Go } from "../state/use-address.ts";
+import { useHrefTo, type Go } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
 import { FacetPanel, useFacetsOpen } from "./facet-panel.tsx";
-import { withFailed } from "./load-facets.ts";
 import { lookupIn } from "./search-lookup.ts";
 import { TraceTable } from "./trace-table.tsx";
-import { sortOf, type TracesQuestion } from "./traces-question.ts";
+import { placeOf, sortOf, type TracesQuestion } from "./traces-question.ts";
 import { TracesTools } from "./traces-tools.tsx";
 import { useLive } from "./use-live.ts";
 import { useTraces } from "./use-traces.ts";
@@ -50,6 +53,8 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
     list.refetch();
   };
   const facets = useFacetsOpen();
+  const hrefTo = useHrefTo(address);
+  const failed = useFailed(question, isReadable, loaded?.total);
   const lookup = useMemo(() => lookupIn(question), [JSON.stringify([project, window, text])]);
   const change = (more: Readonly<Record<string, string>>): void => go({ options: { ...options, ...more } });
   return (
@@ -59,14 +64,9 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
         {loaded === undefined ? (
           <p className="answer">&nbsp;</p>
         ) : (
-          <Summary
-            {...{ window, zone }}
-            total={loaded.total}
-            isOld={list.isOld}
-            failedHref={
-              query.search && printAddress({ ...address, options: { ...options, q: withFailed(text) } })
-            }
-          />
+          <Summary {...{ window, zone }} total={loaded.total} isOld={list.isOld}>
+            {failed !== undefined && <FailedTraces total={failed} {...{ text, hrefTo }} />}
+          </Summary>
         )}
         <TracesTools
           {...{ question, isLive, refresh, facets }}
@@ -118,21 +118,39 @@ function useRows(question: TracesQuestion, isReadable: boolean, isLive: boolean)
   return { list, loaded, rows, newer };
 }
 
+/** How many traces failed, and what they wasted; undefined where limits on sums select them, which usage does not take. */
+function useFailed(
+  { project, window, query }: TracesQuestion,
+  isReadable: boolean,
+  listed: TraceList["total"] | undefined,
+): UsageTotal | undefined {
+  const isAsked = isReadable && query.search?.conditions.some(isSum) !== true;
+  const body = { ...placeOf({ project, window }), ...usageOfTraces(query), of: "traces" as const };
+  const key = `failed ${JSON.stringify(body)}`;
+  const load = useQuery(isAsked ? key : undefined, (asking) =>
+    postJson({ path: "/usage/stats", body: { ...body, include_costs: true } }, asking),
+  );
+  useRefetchOn(load, key, isAsked ? JSON.stringify(listed) : undefined);
+  return load.value?.body.total;
+}
+
 interface SummaryProps {
   readonly total: TraceList["total"];
   readonly window: TimeRange;
   readonly zone: string;
   /** It is of the question before. */
   readonly isOld: boolean;
-  readonly failedHref: string | undefined;
+  /** What failed. */
+  readonly children: ReactNode;
 }
 
-function Summary({ total, window, zone, isOld, failedHref }: SummaryProps) {
-  const { traces, calls, failed, unfinished, total_tokens, total_cost, partial, wasted_cost } = total;
-  const cost = (usd: number | null) => <Cost total={{ total_cost: usd, partial }} />;
+function Summary({ total, window, zone, isOld, children }: SummaryProps) {
+  const { traces, calls, unfinished, total_tokens, total_cost, partial } = total;
   return (
     <p className={isOld ? "answer old" : "answer"}>
-      <span className="sum">{cost(total_cost)}</span>
+      <span className="sum">
+        <Cost total={{ total_cost, partial }} />
+      </span>
       <span>
         in <FormattedValue figure={formatCount(traces)} /> {traces === 1 ? "trace" : "traces"}
       </span>
@@ -142,15 +160,7 @@ function Summary({ total, window, zone, isOld, failedHref }: SummaryProps) {
       <span>
         <FormattedValue figure={formatCount(calls)} /> {calls === 1 ? "call" : "calls"}
       </span>
-      {failed > 0 && (
-        <a className="failed" href={failedHref}>
-          <span title="Calls with an exception. Click: their traces">
-            ✕ {formatCount(failed).text} failed
-          </span>
-          {" · "}
-          <span title="What failed calls and the calls below them used">{cost(wasted_cost)} wasted</span>
-        </a>
-      )}
+      {children}
       {unfinished > 0 && (
         <span className="live" title="Calls that have not ended">
           ● {formatCount(unfinished).text} unfinished

@@ -42,7 +42,13 @@ describe("the query for a list of traces", () => {
         query: {
           $expr: {
             $and: [
-              { $or: [contains("inputs", "parcel"), contains("output", "parcel"), contains("exception", "parcel")] },
+              {
+                $or: [
+                  contains("inputs", "parcel"),
+                  contains("output", "parcel"),
+                  contains("exception", "parcel"),
+                ],
+              },
               { $not: [isNull("exception")] },
               {
                 $eq: [
