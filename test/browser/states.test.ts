@@ -57,6 +57,7 @@ function inEveryView(name: string, of: (route: Route) => Promise<void>, says: st
 
 const FAULTY = encodeURIComponent(JSON.stringify({ $nonsense: [1] }));
 
+const EMPTY = "window=2020-01-01T00:00:00Z..2020-01-02T00:00:00Z";
 const states: readonly State[] = [
   ...inEveryView("loading", never, "Loading…"),
   ...inEveryView("cut short", cut, "Response interrupted"),
@@ -79,8 +80,9 @@ const states: readonly State[] = [
     says: "Response interrupted",
     fate: { path: "/trace/usage", of: cut },
   },
-  { name: "traces, empty", place: "/acme/empty/traces", says: "No trace began in this window." },
-  { name: "usage, empty", place: "/acme/empty/usage", says: "No call began in this window." },
+  { name: "traces, empty", place: `/${PROJECT}/traces?${EMPTY}`, says: "No trace began in this window." },
+  { name: "usage, empty", place: `/${PROJECT}/usage?${EMPTY}`, says: "No call began in this window." },
+  { name: "a project without data", place: "/acme/empty/usage", says: "Nothing has been sent yet" },
   {
     name: "feedback, empty",
     place: "/acme/empty/feedback",

@@ -86,9 +86,12 @@ function ownProject({ projects }: Whoami): string {
   return projects.find((one) => !one.includes("*")) ?? "acme/app";
 }
 
+/** The views of what was sent. */
+const COUNTED: readonly View[] = ["overview", "traces", "usage"];
+
 /** True for a project of the key that has no data yet. */
 function isEmpty({ projects, projects_with_data, truncated }: Whoami, project: string, view: View): boolean {
-  if (view === "settings" || truncated || projects_with_data?.includes(project) !== false) return false;
+  if (!COUNTED.includes(view) || truncated || projects_with_data?.includes(project) !== false) return false;
   return projects.some((one) => one === "*" || one === project || one === `${project.split("/")[0]}/*`);
 }
 
