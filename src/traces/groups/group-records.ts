@@ -51,7 +51,7 @@ export function groupsStatement({ records, selection, plan, groups }: GroupRecor
   const { all, callKey } = groups.dimensions;
   const isStored = all.every(({ field }) => (CALL_FIELDS as readonly string[]).includes(field));
   const fields = join(
-    all.map(({ field }) => trusted(field)),
+    all.map(({ field }) => sql`anyIf(${trusted(field)}, ${OF_ROOT})`),
     ", ",
   );
   const key = isStored
@@ -67,7 +67,7 @@ export function groupsStatement({ records, selection, plan, groups }: GroupRecor
       sql`${kinds[place]!.cost} AS cost_${kind}, ${kinds[place]!.isPriced} AS is_priced_${kind}`,
   );
   const ofTraces = [
-    ...(isStored ? [sql`anyIf(CAST([${fields}], 'Array(String)'), ${OF_ROOT}) AS root_fields`] : []),
+    ...(isStored ? [sql`CAST([${fields}], 'Array(String)') AS root_fields`] : []),
     sql`max(${OF_ROOT} AND status = 'error') AS root_failed`,
     ...SUMMED.map((name) => sql`sum(${trusted(name)}) AS ${trusted(`sum_${name}`)}`),
     ...kindsOf(
