@@ -113,7 +113,7 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium, during fail
     const asked: string[] = [];
     page.on("request", (request) => asked.push(request.url()));
     await page.setViewportSize({ width: 1280, height: 760 });
-    for (const name of ["Operation", "User", "Model of any call", "inputs.text"]) {
+    for (const name of ["Operation of the root", "User", "Model of any call", "inputs.text"]) {
       const facet = page.getByRole("region", { name, exact: true });
       await facet.locator("bdi", { hasText: SCRIPT }).first().waitFor();
     }
@@ -186,7 +186,7 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium, during fail
     // another project is never shown with what this one has
     await page.route("**/traces/query", async () => {});
     await page.evaluate((hash) => (location.hash = hash), "/acme/other/traces");
-    await page.getByText("Loading…").waitFor();
+    await page.getByText("Nothing has been sent yet").waitFor();
     expect(await page.locator(".traces .body .row").count()).toBe(0);
     await page.context().close();
   });

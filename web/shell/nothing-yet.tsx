@@ -12,6 +12,7 @@ const ASK_AGAIN_MS = 3000;
 /** First steps for the user's project, until something is there. */
 export function NothingYet({ project, refetch }: NothingYetProps) {
   useEffect(() => {
+    refetch();
     const timer = setInterval(() => document.visibilityState === "visible" && refetch(), ASK_AGAIN_MS);
     return () => clearInterval(timer);
   }, [refetch]);
