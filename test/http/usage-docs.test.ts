@@ -23,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe("docs/usage-stats.md", () => {
-  it("has three examples", () => {
-    expect(questions).toHaveLength(3);
+  it("has four examples", () => {
+    expect(questions).toHaveLength(4);
   });
 
   it.each(questions)("returns the documented response: $name", async ({ ask, answer }) => {
