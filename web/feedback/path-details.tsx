@@ -71,7 +71,6 @@ export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }
       <ValuesBy question={{ project, window, zone }} {...{ path, by, hrefTo }} />
       <Table
         label="Buckets"
-        className=""
         columns={[{ name: "from", cell: ({ name }) => name }, ...COLUMNS[path.value_type].map(columnOf)]}
         rows={rows}
         hovered={hovered === undefined ? undefined : hovered + 1}
@@ -136,7 +135,7 @@ function columnOf([name, read, figure]: Aggregation): Column<Row> {
     if (value === null) return <Unknown why="no feedback there" />;
     return <FormattedValue figure={figure(value)} dim={value === 0} />;
   };
-  return { name, cell };
+  return { name, kind: "number", cell };
 }
 
 function seriesOf(stats: PathStats): readonly ChartSeries[] {

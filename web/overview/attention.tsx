@@ -1,21 +1,15 @@
 import { counted } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost } from "../components/figure.tsx";
-import type { HrefTo } from "../state/url-state.ts";
 import { searchOfGroup } from "../state/drill.ts";
 import { ERROR, labelOf } from "../state/groups.ts";
-import type { Overview } from "./load-overview.ts";
-
-interface AttentionProps {
-  readonly overview: Overview;
-  readonly hrefTo: HrefTo;
-}
+import type { OverviewPart } from "./load-overview.ts";
 
 const MAX_UNPRICED = 4;
 const MAX_ERRORS = 5;
 
 /** Issues to act on: missing prices, errors, calls that never ended. */
-export function Attention({ overview, hrefTo }: AttentionProps) {
+export function Attention({ overview, hrefTo }: OverviewPart) {
   const { stats, errors, neverEnded } = overview;
   const patterns = errors.groups.map(({ key }) => String(key[ERROR]));
   const unpriced = stats.unpriced ?? [];

@@ -2,9 +2,8 @@ import { useMemo } from "react";
 import { formatDuration } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import type { Total } from "../format/usage.ts";
-import { Dollars, Live, Tokens } from "../components/figure.tsx";
+import { Dollars, Live, Tokens, Used } from "../components/figure.tsx";
 import { RowList, type KeyPress } from "../components/row-list.tsx";
-import { UsageOrPlaceholder } from "../components/used-or.tsx";
 import { indexOfKey, rowAt, spanOf, type Row, type Span } from "./tree/rows.ts";
 import type { TraceState } from "./trace-state.ts";
 
@@ -115,7 +114,7 @@ function Cells({ row, state, axis, isAdding, onFold }: CellsProps) {
             <Tokens count={own.tokens} /> of{" "}
           </span>
         )}
-        <UsageOrPlaceholder {...{ total, isAdding }} show={({ tokens }) => <Tokens count={tokens} />} />
+        <Used {...{ total, isAdding }} of="tokens" />
       </span>
       <span role="gridcell" className="number cost">
         {own !== undefined && own.usd !== 0 && own.usd !== total?.usd && (
@@ -123,7 +122,7 @@ function Cells({ row, state, axis, isAdding, onFold }: CellsProps) {
             <Dollars total={own} /> of{" "}
           </span>
         )}
-        <UsageOrPlaceholder {...{ total, isAdding }} show={(total) => <Dollars total={total} />} />
+        <Used {...{ total, isAdding }} of="usd" />
       </span>
       <span role="gridcell" className="bars">
         <Bar row={row} axis={axis} share={shareOf(total, treeUsage?.all)} />

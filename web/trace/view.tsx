@@ -2,14 +2,13 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { useQuery } from "../api/use-query.ts";
 import { asCurl } from "../api/client.ts";
 import { formatTime } from "../format/instants.ts";
-import { formatDuration, formatCount } from "../format/figure.ts";
+import { formatCount } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { CopyButton } from "../components/copy-button.tsx";
-import { Dollars, Live, FormattedValue } from "../components/figure.tsx";
+import { Duration, FormattedValue, Used } from "../components/figure.tsx";
 import { LoadState, Notice } from "../components/notice.tsx";
-import { UsageOrPlaceholder } from "../components/used-or.tsx";
 import type { UrlState } from "../state/url-state.ts";
-import type { Go } from "../state/use-address.ts";
+import type { ViewProps } from "../state/use-address.ts";
 import { useMedia } from "../state/use-media.ts";
 import { callAt, childrenOf, countOf, idAt, positionOf } from "./tree/call-tree.ts";
 import { openedFor } from "./tree/rows.ts";
@@ -29,12 +28,8 @@ const REFRESH_MS = 5000;
 /** Larger traces are only refreshed by hand. */
 const MAX_REFRESHED_CALLS = 20_000;
 
-interface TraceViewProps {
-  readonly address: UrlState;
-  readonly project: string;
+interface TraceViewProps extends ViewProps {
   readonly traceId: string;
-  readonly zone: string;
-  readonly go: Go;
 }
 
 export function TraceView(props: TraceViewProps) {
@@ -121,7 +116,9 @@ function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellPr
             Dearest call
           </button>
         )}
-        <ZoomButton {...moves} />
+        <button title="The bars of the time of the chosen call (z)" onClick={moves.zoom}>
+          {moves.zoomed === undefined ? "Zoom" : "Whole trace"}
+        </button>
         <button onClick={() => go({ options: { ...options, call: idAt(tree, 0), tab: "cost" } })}>
           Receipt
         </button>
@@ -161,14 +158,6 @@ function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellPr
   );
 }
 
-function ZoomButton({ zoomed, zoom }: Pick<ReturnType<typeof useTreeMoves>, "zoomed" | "zoom">) {
-  return (
-    <button title="The bars of the time of the chosen call (z)" onClick={zoom}>
-      {zoomed === undefined ? "Zoom" : "Whole trace"}
-    </button>
-  );
-}
-
 interface SummaryProps {
   readonly isAdding: boolean;
   readonly nextFailed: () => void;
@@ -187,26 +176,17 @@ function Summary({ state, zone, isAdding, nextFailed, children }: SummaryProps) 
     <div className="summary">
       <p className="answer">
         <span className="sum">
-          <UsageOrPlaceholder total={total} isAdding={isAdding} show={(total) => <Dollars total={total} />} />
+          <Used {...{ total, isAdding }} of="usd" />
         </span>
         <bdi className="what">{callAt(tree, 0).name}</bdi>
         <span>
-          <UsageOrPlaceholder
-            total={total}
-            isAdding={isAdding}
-            show={(total) => <FormattedValue figure={formatCount(total.tokens)} />}
-          />{" "}
-          tokens
+          <Used {...{ total, isAdding }} of="tokens" /> tokens
         </span>
         <span>
           <FormattedValue figure={formatCount(countOf(tree))} /> {countOf(tree) === 1 ? "call" : "calls"}
         </span>
         <span>
-          {unfinished.count > 0 ? (
-            <Live />
-          ) : (
-            <FormattedValue figure={formatDuration(axis.toMs - axis.fromMs)} />
-          )}
+          <Duration ms={unfinished.count > 0 ? null : axis.toMs - axis.fromMs} />
         </span>
         {roots.length > 1 && <span>{roots.length} roots</span>}
         {errors > 0 && (
