@@ -8,7 +8,7 @@ export type KeyPress = Pick<
   "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey" | "target" | "preventDefault"
 >;
 
-interface RowListProps {
+export interface RowListProps {
   /** The prefix of all element ids. */
   readonly id: string;
   readonly role: "grid" | "treegrid";

@@ -132,16 +132,7 @@ function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellPr
         <Notice kind="warning" title="Only the oldest calls of this trace are added up." />
       )}
       <Split isOpen={openedPosition !== NOT_FOUND}>
-        <TreeTable
-          {...{ state, isAdding, opened }}
-          axis={moves.zoomed ?? state.axis}
-          active={moves.active}
-          chosen={`${moves.turn} ${opened}`}
-          onActive={moves.goTo}
-          onOpen={moves.open}
-          onFold={moves.fold}
-          onKey={moves.onKey}
-        />
+        <TreeTable {...{ state, isAdding, opened }} {...moves.list} axis={moves.zoomed ?? state.axis} />
         {openedPosition !== NOT_FOUND && (
           <Details
             {...{ project, traceId, zone }}
