@@ -6,17 +6,12 @@ import { oneLine } from "../format/plain-text.ts";
 import { FormattedValue } from "../components/figure.tsx";
 import { LoadState } from "../components/notice.tsx";
 import { Table } from "../components/table.tsx";
-import type { TimeRange } from "../state/time-range.ts";
+import type { FeedbackQuestion } from "./load-feedback.ts";
 import { searchOf, valueAt, type Value } from "./paths.ts";
 
-interface LabelsQuestion {
-  readonly project: string;
-  readonly window: TimeRange;
-  readonly path: FeedbackPath;
-}
-
 interface LabelSharesProps {
-  readonly question: LabelsQuestion;
+  readonly question: FeedbackQuestion;
+  readonly path: FeedbackPath;
   /** Traces found by a search. */
   readonly tracesOf: (q: string) => string;
 }
@@ -25,8 +20,10 @@ const MAX_READ = 1000;
 const MAX_LABELS = 20;
 
 /** The labels at a path, and how often they occur among its newest values in the window. Shows how many were counted. */
-export function LabelShares({ question, tracesOf }: LabelSharesProps) {
-  const load = useQuery(JSON.stringify(["labels", question]), (asking) => loadValues(question, asking));
+export function LabelShares({ question, path, tracesOf }: LabelSharesProps) {
+  const load = useQuery(JSON.stringify(["labels", question, path]), (asking) =>
+    loadValues(question, path, asking),
+  );
   const { values = [], truncated } = load.value ?? {};
   const labels = [...Map.groupBy(values, (value) => value)].toSorted(([, a], [, b]) => b.length - a.length);
   const all =
@@ -45,7 +42,7 @@ export function LabelShares({ question, tracesOf }: LabelSharesProps) {
             {
               name: "label",
               cell: ([label]) => (
-                <a href={tracesOf(searchOf(question.path, "$eq", label))}>
+                <a href={tracesOf(searchOf(path, "$eq", label))}>
                   <bdi>{oneLine(String(label), 80)}</bdi>
                 </a>
               ),
@@ -74,7 +71,8 @@ export function LabelShares({ question, tracesOf }: LabelSharesProps) {
 
 /** Reads the newest values at a path; `truncated`: there are older ones. */
 async function loadValues(
-  { project, window, path }: LabelsQuestion,
+  { project, window }: FeedbackQuestion,
+  path: FeedbackPath,
   asking: RequestOptions,
 ): Promise<{ readonly values: readonly Value[]; readonly truncated: boolean }> {
   const at = (ms: number) => [{ $getField: "created_at" }, { $literal: new Date(ms).toISOString() }];

@@ -6,10 +6,10 @@ import { Chart } from "../components/chart.tsx";
 import type { ChartSeries } from "../components/chart-props.ts";
 import { FormattedValue, Unknown } from "../components/figure.tsx";
 import { Table, type Column } from "../components/table.tsx";
-import { printWindow, type TimeRange } from "../state/time-range.ts";
+import { printWindow } from "../state/time-range.ts";
 import type { HrefTo } from "../state/url-state.ts";
 import { LabelShares } from "./label-shares.tsx";
-import type { LoadedFeedback, PathStats } from "./load-feedback.ts";
+import type { FeedbackQuestion, LoadedFeedback, PathStats } from "./load-feedback.ts";
 import { rateOf, valueOf } from "./path-card.tsx";
 import { nameOf, searchOf } from "./paths.ts";
 import { ValuesBy } from "./values-by.tsx";
@@ -17,18 +17,17 @@ import { ValuesBy } from "./values-by.tsx";
 interface PathDetailsProps {
   readonly stats: PathStats;
   readonly loaded: LoadedFeedback;
-  readonly project: string;
-  readonly zone: string;
-  readonly window: TimeRange;
+  readonly question: FeedbackQuestion;
   /** The split, as in the address. */
   readonly by: string | undefined;
   readonly hrefTo: HrefTo;
 }
 
 /** A path in detail: percentiles, rates with their counts, labels as shares, and every bucket in a table. */
-export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }: PathDetailsProps) {
+export function PathDetails({ stats, loaded, question, by, hrefTo }: PathDetailsProps) {
   const { path } = stats;
   const { buckets } = loaded;
+  const { zone } = question;
   const [hovered, setHovered] = useState<number | undefined>(undefined);
   const series = useMemo(() => seriesOf(stats), [stats]);
   const hrefOf = (bucket: number): string =>
@@ -65,10 +64,8 @@ export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }
           ))}
         </ul>
       )}
-      {path.value_type === "categorical" && (
-        <LabelShares question={{ project, window, path }} tracesOf={tracesOf} />
-      )}
-      <ValuesBy question={{ project, window, zone }} {...{ path, by, hrefTo }} />
+      {path.value_type === "categorical" && <LabelShares {...{ question, path, tracesOf }} />}
+      <ValuesBy {...{ question, path, by, hrefTo }} />
       <Table
         label="Buckets"
         columns={[{ name: "from", cell: ({ name }) => name }, ...COLUMNS[path.value_type].map(columnOf)]}

@@ -84,7 +84,7 @@ export function FeedbackView({ address, project, zone, go }: ViewProps) {
           <PathDetails
             key={chosen.path.json_path}
             stats={chosen}
-            {...{ loaded, project, zone, window, hrefTo }}
+            {...{ loaded, question, hrefTo }}
             by={options["by"]}
           />
         </div>
