@@ -10,7 +10,8 @@ import type { HrefTo } from "../state/url-state.ts";
 import { searchOfValue } from "../state/drill.ts";
 import { FREQUENT, groupBy, type Frequent } from "../state/groups.ts";
 import { statsQuestion, type FeedbackQuestion, type PathStats } from "./load-feedback.ts";
-import { WindowValue, WORDS } from "./path-card.tsx";
+import { WindowValue } from "./path-card.tsx";
+import { SHOWN, withRate } from "./paths.ts";
 
 interface ValuesByProps {
   readonly question: FeedbackQuestion;
@@ -58,10 +59,10 @@ export function ValuesBy({ question, path, by = "llm", hrefTo }: ValuesByProps) 
             ),
           },
           {
-            name: WORDS[path.value_type],
+            name: SHOWN[path.value_type].word,
             kind: "number",
             cell: ({ window_stats: values }) => (
-              <WindowValue stats={{ path, window: Object.values(values)[0] ?? {} }} />
+              <WindowValue stats={{ path, window: withRate(Object.values(values)[0] ?? {}) }} />
             ),
           },
           {
