@@ -73,11 +73,11 @@ export interface Billed {
   readonly partial?: boolean | undefined;
 }
 
-export function Cost({ total, dim }: { readonly total: Billed; readonly dim?: boolean }) {
+export function Cost({ total }: { readonly total: Billed }) {
   const { total_cost: usd = null, partial: isPartial = false } = total;
   if (usd === null) return <Unknown why="no price is known for its models" />;
   if (isPartial) return <AtLeast figure={formatUsd(usd)} why="what models cost whose price is not known" />;
-  return <FormattedValue figure={formatUsd(usd)} dim={dim ?? usd === 0} />;
+  return <FormattedValue figure={formatUsd(usd)} dim={usd === 0} />;
 }
 
 function listed(llms: readonly string[]): string {

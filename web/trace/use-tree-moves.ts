@@ -14,7 +14,7 @@ import {
   type ExpandedState,
   type Span,
 } from "./tree/rows.ts";
-import { NOT_FOUND } from "./tree/text-index.ts";
+import { NOT_FOUND } from "./tree/text-column.ts";
 import type { TraceState } from "./trace-state.ts";
 
 interface TreeMovesProps {
