@@ -1,7 +1,6 @@
 import { postJson } from "../api/client.ts";
 import { useQuery } from "../api/use-query.ts";
 import { LoadState } from "../components/notice.tsx";
-import { Table } from "../components/table.tsx";
 import { fullInstant } from "../format/instants.ts";
 import { wordsOf } from "../format/feedback-words.ts";
 import { oneLine, visible } from "../format/plain-text.ts";
@@ -25,29 +24,37 @@ export function CallFeedback({ project, id, zone }: CallFeedbackProps) {
   return (
     <div aria-busy={load.busy}>
       <LoadState load={load} />
-      {load.value !== undefined && (
-        <Table
-          label="Feedback on the call"
-          none="This call has no feedback."
-          rows={feedback}
-          columns={[
-            {
-              name: "feedback",
-              cell: ({ feedback_type, payload }) => (
-                <div dir="auto" className="said">
+      {load.value !== undefined && feedback.length === 0 && <p className="dim">This call has no feedback.</p>}
+      {feedback.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              {["feedback", "by", "when"].map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {feedback.map(({ id, feedback_type, payload, creator, created_at }) => (
+              <tr key={id}>
+                <td dir="auto" className="said">
                   {wordsOf(feedback_type ?? "", payload ?? {}).map(([name, text]) => (
                     <p key={name}>
                       {name !== "" && <span className="dim">{oneLine(name, 80)}: </span>}
                       {visible(text).slice(0, MAX_TEXT)}
                     </p>
                   ))}
-                </div>
-              ),
-            },
-            { name: "by", cell: ({ creator }) => <bdi>{oneLine(creator ?? "")}</bdi> },
-            { name: "when", cell: ({ created_at: at }) => at != null && fullInstant(at, zone) },
-          ]}
-        />
+                </td>
+                <td>
+                  <bdi>{oneLine(creator ?? "")}</bdi>
+                </td>
+                <td>{created_at == null ? "" : fullInstant(created_at, zone)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
       )}
       {load.value?.truncated === true && <p>There is more than these {feedback.length}.</p>}
     </div>
