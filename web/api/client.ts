@@ -46,9 +46,7 @@ async function send(path: string, init: RequestInit, { base, key }: ApiClient): 
     cache: "no-store",
     // otherwise the browser shows its own log-in window for a 401
     credentials: "omit",
-  }).catch((error: unknown) => {
-    throw isAbort(error) ? error : new ApiError({ kind: "unreachable" });
-  });
+  }).catch(failedAs("unreachable"));
   // a GET only asks whether the key is valid: its caller handles the refusal
   if (response.status === 401 && init.method === "POST") announceKeyRefused();
   if (!response.ok) throw await toApiError(response);
@@ -66,7 +64,8 @@ export async function postJson<Path extends Route>(
   asking: RequestOptions,
 ): Promise<ApiResponse<AnswerOf<Path>>> {
   const response = await post(question, asking);
-  return answerOf(response, await whole<AnswerOf<Path>>(response));
+  const body = await whole<AnswerOf<Path>>(response);
+  return { body, truncated: response.headers.get("x-truncated") === "true" };
 }
 
 export async function get<Body>(path: string, signal: AbortSignal): Promise<Body> {
@@ -89,7 +88,7 @@ export async function postNdjson<Path extends Route>(
   question: ApiRequest<Path>,
   onLine: (line: LineOf<Path>) => void,
   asking: RequestOptions,
-): Promise<ApiResponse<number>> {
+): Promise<void> {
   const response = await post(question, asking);
   let count = 0;
   let rest = "";
@@ -104,9 +103,8 @@ export async function postNdjson<Path extends Route>(
     }
     if (rest !== "") throw new Error("the last line has no end");
   } catch (error) {
-    throw isAbort(error) ? error : new ApiError({ kind: "broken" });
+    failedAs("broken")(error);
   }
-  return answerOf(response, count);
 }
 
 function post<Path extends Route>(
@@ -116,16 +114,14 @@ function post<Path extends Route>(
   return send(path, { method: "POST", body: JSON.stringify(body), signal }, caller);
 }
 
-async function whole<Body>(response: Response): Promise<Body> {
-  try {
-    return (await response.json()) as Body;
-  } catch (error) {
-    throw isAbort(error) ? error : new ApiError({ kind: "broken" });
-  }
+function whole<Body>(response: Response): Promise<Body> {
+  return response.json().catch(failedAs("broken")) as Promise<Body>;
 }
 
-function answerOf<Body>(response: Response, body: Body): ApiResponse<Body> {
-  return { body, truncated: response.headers.get("x-truncated") === "true" };
+function failedAs(kind: "unreachable" | "broken"): (error: unknown) => never {
+  return (error) => {
+    throw isAbort(error) ? error : new ApiError({ kind });
+  };
 }
 
 export function isAbort(error: unknown): boolean {

@@ -1,4 +1,10 @@
-import { formatUsd, formatDuration, formatCount, type FormattedNumber } from "../format/figure.ts";
+import {
+  formatChange,
+  formatCount,
+  formatDuration,
+  formatUsd,
+  type FormattedNumber,
+} from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import type { Total } from "../format/usage.ts";
 
@@ -24,6 +30,19 @@ export function Unknown({ why }: { readonly why: string }) {
       —<span className="unseen"> not known: {why}</span>
     </abbr>
   );
+}
+
+interface UsedProps {
+  readonly total: Total | undefined;
+  readonly of: "usd" | "tokens";
+  /** It is being loaded. */
+  readonly isAdding: boolean;
+}
+
+/** Usage of a call, or a placeholder if it is unknown or not loaded. */
+export function Used({ total, of, isAdding }: UsedProps) {
+  if (total !== undefined) return of === "usd" ? <Dollars total={total} /> : <Tokens count={total.tokens} />;
+  return isAdding ? <span className="dim">…</span> : <Unknown why="what the calls used could not be read" />;
 }
 
 export function Tokens({ count }: { readonly count: number }) {
@@ -54,11 +73,11 @@ export interface Billed {
   readonly partial?: boolean | undefined;
 }
 
-export function Cost({ total, dim }: { readonly total: Billed; readonly dim?: boolean }) {
+export function Cost({ total }: { readonly total: Billed }) {
   const { total_cost: usd = null, partial: isPartial = false } = total;
   if (usd === null) return <Unknown why="no price is known for its models" />;
   if (isPartial) return <AtLeast figure={formatUsd(usd)} why="what models cost whose price is not known" />;
-  return <FormattedValue figure={formatUsd(usd)} dim={dim ?? usd === 0} />;
+  return <FormattedValue figure={formatUsd(usd)} dim={usd === 0} />;
 }
 
 function listed(llms: readonly string[]): string {
@@ -82,5 +101,27 @@ export function Live() {
     <abbr className="live" title="Not finished: this can still grow">
       <span aria-hidden="true">●</span> live
     </abbr>
+  );
+}
+
+interface ChangeProps {
+  /** Undefined: there was nothing; null: it is not known how much it was. */
+  readonly before: number | null | undefined;
+  readonly now: number | null;
+  /** Either leaves something out. */
+  readonly isPartial?: boolean;
+}
+
+/** By how much a number changed; nothing where that is not known. */
+export function Change({ before, now, isPartial = false }: ChangeProps) {
+  if (before === undefined) return <>new</>;
+  if (before === null || now === null) return null;
+  const figure = formatChange(before, now);
+  if (figure === undefined) return now > 0 ? <>new</> : null;
+  return (
+    <span title={isPartial ? `${figure.exact} of what has a price` : figure.exact}>
+      {isPartial && "≈ "}
+      {figure.text}
+    </span>
   );
 }

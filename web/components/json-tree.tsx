@@ -54,38 +54,25 @@ function Node({ name, value, depth, matches }: NodeProps) {
   const [isToggled, setToggled] = useState(false);
   const [shown, setShown] = useState(FIRST_MEMBERS);
   const key = name === undefined ? null : <bdi className="json-key">{visible(name)}: </bdi>;
-  if (typeof value !== "object" || value === null) {
+  if (typeof value !== "object" || value === null || Object.keys(value).length === 0) {
     return (
       <li>
         {key}
-        <Scalar value={value} />
+        <Leaf value={value} />
       </li>
     );
   }
-  const entries = Array.isArray(value)
-    ? value.map((one: unknown, at) => [String(at), one] as const)
-    : Object.entries(value as Readonly<Record<string, unknown>>);
+  const entries = Object.entries(value as Readonly<Record<string, unknown>>);
   const wanted =
     matches === undefined || (name !== undefined && matches.isIn(name))
       ? entries
       : entries.filter(([one, inner]) => matches.has(one, inner));
   const isOpen = (matches !== undefined || depth < OPEN_DEPTH) !== isToggled;
-  const brackets = Array.isArray(value) ? "[ ]" : "{ }";
-  if (entries.length === 0) {
-    return (
-      <li>
-        {key}
-        <span className="dim">{brackets}</span>
-      </li>
-    );
-  }
   return (
     <li>
       <button className="json-fold" aria-expanded={isOpen} onClick={() => setToggled(!isToggled)}>
         <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {key}
-        <span className="dim">
-          {Array.isArray(value) ? counted(entries.length, "item") : counted(entries.length, "member")}
-        </span>
+        <span className="dim">{counted(entries.length, Array.isArray(value) ? "item" : "member")}</span>
       </button>
       {isOpen && (
         <ul>
@@ -105,8 +92,11 @@ function Node({ name, value, depth, matches }: NodeProps) {
   );
 }
 
-function Scalar({ value }: { readonly value: unknown }) {
+/** What has nothing below it. */
+function Leaf({ value }: { readonly value: unknown }) {
   const [chars, setChars] = useState(FIRST_CHARS);
+  if (typeof value === "object" && value !== null)
+    return <span className="dim">{Array.isArray(value) ? "[ ]" : "{ }"}</span>;
   if (typeof value !== "string") return <span className="json-scalar">{String(value)}</span>;
   return (
     <>

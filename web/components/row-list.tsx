@@ -8,13 +8,11 @@ export type KeyPress = Pick<
   "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey" | "target" | "preventDefault"
 >;
 
-interface RowListProps {
+export interface RowListProps {
   /** The prefix of all element ids. */
   readonly id: string;
   readonly role: "grid" | "treegrid";
   readonly label: string;
-  /** Some values of the rows are still being loaded. */
-  readonly busy?: boolean;
   readonly className: string;
   readonly header: ReactNode;
   readonly count: number;
@@ -93,7 +91,6 @@ export function RowList(props: RowListProps) {
       className={`rows ${props.className}`}
       role={props.role}
       aria-label={props.label}
-      aria-busy={props.busy ?? false}
       aria-rowcount={(props.rowCount ?? count) + 1}
       aria-activedescendant={active >= first && active <= last ? `${id}-${active}` : undefined}
       tabIndex={0}

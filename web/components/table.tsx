@@ -3,7 +3,7 @@ import { useState, type ReactNode } from "react";
 export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Class of its cells; default: that of numbers. */
+  /** Class of its cells. */
   readonly kind?: string;
   /** Orders the rows by it, the largest first; undefined: they cannot be. */
   readonly value?: (row: Row) => number | null;
@@ -12,10 +12,12 @@ export interface Column<Row> {
 interface TableProps<Row> {
   /** Accessible name. */
   readonly label: string;
-  readonly className: string;
+  readonly className?: string;
   /** The name is shown, too. */
   readonly hasCaption?: boolean;
-  /** The first one names the rows. */
+  /** What is said if there are no rows. */
+  readonly none?: string;
+  /** The first one names the rows; one of buttons has no name. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly foot?: readonly Row[];
@@ -32,8 +34,9 @@ export function Table<Row>(props: TableProps<Row>) {
   const [by, setBy] = useState(sort);
   const valueOf = columns.find(({ name }) => name === by)?.value;
   const sorted = valueOf ? rows.toSorted((a, b) => (valueOf(b) ?? -1) - (valueOf(a) ?? -1)) : rows;
+  if (rows.length === 0 && props.none !== undefined) return <p className="dim">{props.none}</p>;
   const cellsOf = (row: Row): ReactNode =>
-    columns.map(({ name, kind = "number", cell }, at) =>
+    columns.map(({ name, kind, cell }, at) =>
       at === 0 ? (
         <th key={name} scope="row">
           {cell(row)}
@@ -50,8 +53,7 @@ export function Table<Row>(props: TableProps<Row>) {
         {hasCaption && <caption>{label}</caption>}
         <thead>
           <tr>
-            {columns.map(({ name, kind = "number", value }, at) => {
-              // one of buttons has no name
+            {columns.map(({ name, kind, value }, at) => {
               const Cell = name === "" ? "td" : "th";
               return (
                 <Cell

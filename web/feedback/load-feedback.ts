@@ -2,7 +2,7 @@ import { postJson, type RequestOptions, type ApiRequest } from "../api/client.ts
 import type { FeedbackPath, FeedbackStats } from "../api/routes.ts";
 import { bucketsOf, type Buckets } from "../components/chart-buckets.ts";
 import { boundsOf, type TimeRange } from "../state/time-range.ts";
-import { metricOf, metricPaths, questionsOf, slugOf } from "./paths.ts";
+import { metricOf, metricPaths, questionsOf, slugOf, withRate, type Values } from "./paths.ts";
 
 export interface FeedbackQuestion {
   readonly project: string;
@@ -13,9 +13,8 @@ export interface FeedbackQuestion {
 /** Values at a path, over the window and by bucket. */
 export interface PathStats {
   readonly path: FeedbackPath;
-  /** By aggregation: `avg`, `p50`, `count_true`; null where there is no value. */
-  readonly window: Readonly<Record<string, number | null>>;
-  readonly buckets: readonly Readonly<Record<string, number | null>>[];
+  readonly window: Values;
+  readonly buckets: readonly Values[];
 }
 
 export interface LoadedFeedback {
@@ -70,9 +69,9 @@ function statsOf(path: FeedbackPath, { buckets, window_stats }: FeedbackStats): 
   const names = Object.keys(window);
   return {
     path,
-    window,
+    window: withRate(window),
     buckets: buckets.map((bucket) =>
-      Object.fromEntries(names.map((name) => [name, bucket[`${name}_${slug}`] ?? null])),
+      withRate(Object.fromEntries(names.map((name) => [name, bucket[`${name}_${slug}`] ?? null]))),
     ),
   };
 }

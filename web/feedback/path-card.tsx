@@ -1,10 +1,10 @@
-import { plainNumber, formatPercent, formatCount } from "../format/figure.ts";
+import { formatCount } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import type { Buckets } from "../components/chart-buckets.ts";
 import { Spark } from "../components/spark.tsx";
 import { FormattedValue, Unknown } from "../components/figure.tsx";
 import type { PathStats } from "./load-feedback.ts";
-import { nameOf } from "./paths.ts";
+import { nameOf, SHOWN, type Values } from "./paths.ts";
 
 interface PathCardProps {
   readonly stats: PathStats;
@@ -16,6 +16,7 @@ interface PathCardProps {
 /** A path, its number over the window, and a small chart. */
 export function PathCard({ stats, buckets, chosen, href }: PathCardProps) {
   const { path } = stats;
+  const { main, word } = SHOWN[path.value_type];
   return (
     <li>
       <a className="card" href={href} aria-current={chosen ? "true" : undefined}>
@@ -24,7 +25,7 @@ export function PathCard({ stats, buckets, chosen, href }: PathCardProps) {
           <WindowValue stats={stats} />
         </span>
         <span className="dim">
-          {WORDS[path.value_type]}
+          {word}
           {path.value_type !== "categorical" && (
             <>
               {" of "}
@@ -32,37 +33,20 @@ export function PathCard({ stats, buckets, chosen, href }: PathCardProps) {
             </>
           )}
         </span>
-        <Spark buckets={buckets} values={stats.buckets.map((bucket) => valueOf(stats, bucket))} />
+        <Spark buckets={buckets} values={stats.buckets.map((bucket) => bucket[main] ?? null)} />
       </a>
     </li>
   );
 }
 
-export const WORDS = { numeric: "mean", boolean: "true", categorical: "labels" } as const;
-
 /** The number of values behind a mean or a rate. */
-function countIn(values: PathStats["window"]): number {
+function countIn(values: Values): number {
   return values["count"] ?? (values["count_true"] ?? 0) + (values["count_false"] ?? 0);
 }
 
-/** The one number of a path: a mean, a rate, how many. */
-export function valueOf({ path }: Pick<PathStats, "path">, values: PathStats["window"]): number | null {
-  if (path.value_type === "numeric") return values["avg"] ?? null;
-  if (path.value_type === "categorical") return values["count"] ?? null;
-  return rateOf(values);
-}
-
-/** The share of true. */
-export function rateOf(values: PathStats["window"]): number | null {
-  const [yes, no] = [values["count_true"] ?? 0, values["count_false"] ?? 0];
-  return yes + no === 0 ? null : yes / (yes + no);
-}
-
 export function WindowValue({ stats }: { readonly stats: Pick<PathStats, "path" | "window"> }) {
-  const value = valueOf(stats, stats.window);
+  const { main, format } = SHOWN[stats.path.value_type];
+  const value = stats.window[main] ?? null;
   if (value === null) return <Unknown why="no feedback of the window has a value there" />;
-  const figure = { numeric: plainNumber, boolean: formatPercent, categorical: formatCount }[
-    stats.path.value_type
-  ];
-  return <FormattedValue figure={figure(value)} />;
+  return <FormattedValue figure={format(value)} />;
 }

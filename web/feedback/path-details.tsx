@@ -1,34 +1,33 @@
 import { useMemo, useState, type ReactNode } from "react";
-import { plainNumber, formatPercent, formatCount, type FormattedNumber } from "../format/figure.ts";
+import { plainNumber, formatCount, type FormattedNumber } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { nameOf as bucketName, windowOf } from "../components/chart-buckets.ts";
 import { Chart } from "../components/chart.tsx";
 import type { ChartSeries } from "../components/chart-props.ts";
 import { FormattedValue, Unknown } from "../components/figure.tsx";
 import { Table, type Column } from "../components/table.tsx";
-import { printWindow, type TimeRange } from "../state/time-range.ts";
+import { printWindow } from "../state/time-range.ts";
 import type { HrefTo } from "../state/url-state.ts";
 import { LabelShares } from "./label-shares.tsx";
-import type { LoadedFeedback, PathStats } from "./load-feedback.ts";
-import { rateOf, valueOf } from "./path-card.tsx";
-import { nameOf, searchOf } from "./paths.ts";
+import type { FeedbackQuestion, LoadedFeedback, PathStats } from "./load-feedback.ts";
+import { nameOf, searchOf, SHOWN, type Values } from "./paths.ts";
 import { ValuesBy } from "./values-by.tsx";
 
 interface PathDetailsProps {
   readonly stats: PathStats;
   readonly loaded: LoadedFeedback;
-  readonly project: string;
-  readonly zone: string;
-  readonly window: TimeRange;
+  readonly question: FeedbackQuestion;
   /** The split, as in the address. */
   readonly by: string | undefined;
   readonly hrefTo: HrefTo;
 }
 
 /** A path in detail: percentiles, rates with their counts, labels as shares, and every bucket in a table. */
-export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }: PathDetailsProps) {
+export function PathDetails({ stats, loaded, question, by, hrefTo }: PathDetailsProps) {
   const { path } = stats;
+  const { columns, format } = SHOWN[path.value_type];
   const { buckets } = loaded;
+  const { zone } = question;
   const [hovered, setHovered] = useState<number | undefined>(undefined);
   const series = useMemo(() => seriesOf(stats), [stats]);
   const hrefOf = (bucket: number): string =>
@@ -50,7 +49,7 @@ export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }
         label={`${path.json_path} over time; the table below has its numbers`}
         {...{ buckets, series, zone, hovered, hrefOf }}
         isCount={path.value_type === "categorical"}
-        format={path.value_type === "boolean" ? formatPercent : plainNumber}
+        format={format}
         heightPx={220}
         onHover={setHovered}
         onZoom={(zoomed) => location.assign(hrefTo("feedback", { window: printWindow(zoomed) }))}
@@ -65,14 +64,14 @@ export function PathDetails({ stats, loaded, project, zone, window, by, hrefTo }
           ))}
         </ul>
       )}
-      {path.value_type === "categorical" && (
-        <LabelShares question={{ project, window, path }} tracesOf={tracesOf} />
-      )}
-      <ValuesBy question={{ project, window, zone }} {...{ path, by, hrefTo }} />
+      {path.value_type === "categorical" && <LabelShares {...{ question, path, tracesOf }} />}
+      <ValuesBy {...{ question, path, by, hrefTo }} />
       <Table
         label="Buckets"
-        className=""
-        columns={[{ name: "from", cell: ({ name }) => name }, ...COLUMNS[path.value_type].map(columnOf)]}
+        columns={[
+          { name: "from", cell: ({ name }) => name },
+          ...columns.map((name) => columnOf(name, format)),
+        ]}
         rows={rows}
         hovered={hovered === undefined ? undefined : hovered + 1}
       />
@@ -89,26 +88,8 @@ const LEGEND: Readonly<Record<string, string>> = {
 
 interface Row {
   readonly name: ReactNode;
-  readonly values: PathStats["window"];
+  readonly values: Values;
 }
-
-type Aggregation = readonly [
-  name: string,
-  value: (values: PathStats["window"]) => number | null | undefined,
-  figure: (value: number) => FormattedNumber,
-];
-
-const COLUMNS: Readonly<Record<PathStats["path"]["value_type"], readonly Aggregation[]>> = {
-  numeric: (["avg", "p10", "p50", "p90", "min", "max"] as const)
-    .map((name): Aggregation => [name, (values) => values[name], plainNumber])
-    .concat([["values", (values) => values["count"], formatCount]]),
-  boolean: [
-    ["true", (values) => values["count_true"], formatCount],
-    ["false", (values) => values["count_false"], formatCount],
-    ["rate", rateOf, formatPercent],
-  ],
-  categorical: [["values", (values) => values["count"], formatCount]],
-};
 
 interface WorstProps {
   readonly stats: PathStats;
@@ -130,13 +111,19 @@ function Worst({ stats: { path, window }, tracesOf }: WorstProps) {
   );
 }
 
-function columnOf([name, read, figure]: Aggregation): Column<Row> {
-  const cell = ({ values }: Row): ReactNode => {
-    const value = read(values) ?? null;
+const NAMES: Readonly<Record<string, string>> = {
+  count: "values",
+  count_true: "true",
+  count_false: "false",
+};
+
+function columnOf(name: string, format: (value: number) => FormattedNumber): Column<Row> {
+  const cell = ({ values: { [name]: value = null } }: Row): ReactNode => {
     if (value === null) return <Unknown why="no feedback there" />;
-    return <FormattedValue figure={figure(value)} dim={value === 0} />;
+    const figure = name.startsWith("count") ? formatCount(value) : format(value);
+    return <FormattedValue figure={figure} dim={value === 0} />;
   };
-  return { name, cell };
+  return { name: NAMES[name] ?? name, kind: "number", cell };
 }
 
 function seriesOf(stats: PathStats): readonly ChartSeries[] {
@@ -149,12 +136,8 @@ function seriesOf(stats: PathStats): readonly ChartSeries[] {
       { label: "p10", color: "--muted", kind: "ghost", values: read("p10") },
       { label: "avg", color: "--accent", kind: "line", values: read("avg") },
     ];
-  return [
-    {
-      label: path.value_type === "boolean" ? "true" : "values",
-      color: "--accent",
-      kind: path.value_type === "boolean" ? "line" : "bars",
-      values: buckets.map((bucket) => valueOf(stats, bucket)),
-    },
-  ];
+  const { main } = SHOWN[path.value_type];
+  return main === "rate"
+    ? [{ label: "true", color: "--accent", kind: "line", values: read(main) }]
+    : [{ label: "values", color: "--accent", kind: "bars", values: read(main) }];
 }

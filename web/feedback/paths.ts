@@ -1,4 +1,31 @@
 import type { FeedbackMetric, FeedbackPath } from "../api/routes.ts";
+import { formatCount, formatPercent, plainNumber } from "../format/figure.ts";
+
+/** By aggregation: `avg`, `p50`, `count_true`, `rate`; null where there is no value. */
+export type Values = Readonly<Record<string, number | null>>;
+
+/** What is shown of values by their type: one number, with its name and format, and the columns of a table. */
+export const SHOWN = {
+  numeric: {
+    main: "avg",
+    word: "mean",
+    format: plainNumber,
+    columns: ["avg", "p10", "p50", "p90", "min", "max", "count"],
+  },
+  boolean: {
+    main: "rate",
+    word: "true",
+    format: formatPercent,
+    columns: ["count_true", "count_false", "rate"],
+  },
+  categorical: { main: "count", word: "labels", format: formatCount, columns: ["count"] },
+} as const;
+
+/** Adds the share of true. */
+export function withRate(values: Values): Values {
+  const [yes, no] = [values["count_true"] ?? 0, values["count_false"] ?? 0];
+  return { ...values, rate: yes + no === 0 ? null : yes / (yes + no) };
+}
 
 /** Further spellings that a reaction has beside its emoji. */
 const OF_EMOJI: ReadonlySet<string> = new Set(["alias", "detoned", "detoned_alias"]);

@@ -3,13 +3,15 @@ import { useQuery } from "../api/use-query.ts";
 import { LoadState } from "../components/notice.tsx";
 import { FormattedValue } from "../components/figure.tsx";
 import { Segments } from "../components/segments.tsx";
+import { Table } from "../components/table.tsx";
 import { formatCount } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import type { HrefTo } from "../state/url-state.ts";
 import { searchOfValue } from "../state/drill.ts";
 import { FREQUENT, groupBy, type Frequent } from "../state/groups.ts";
 import { statsQuestion, type FeedbackQuestion, type PathStats } from "./load-feedback.ts";
-import { WindowValue, WORDS } from "./path-card.tsx";
+import { WindowValue } from "./path-card.tsx";
+import { SHOWN, withRate } from "./paths.ts";
 
 interface ValuesByProps {
   readonly question: FeedbackQuestion;
@@ -33,6 +35,7 @@ export function ValuesBy({ question, path, by = "llm", hrefTo }: ValuesByProps) 
     },
     `values by ${question.project} ${path.json_path}`,
   );
+  const name = FREQUENT[dimension].toLowerCase();
   return (
     <section aria-busy={load.busy} aria-label="Split">
       <Segments
@@ -42,40 +45,33 @@ export function ValuesBy({ question, path, by = "llm", hrefTo }: ValuesByProps) 
         onChoose={(next) => location.assign(hrefTo("feedback", { by: next }))}
       />
       <LoadState load={load} />
-      <table className={load.isOld ? "split-by old" : "split-by"}>
-        <thead>
-          <tr>
-            <th scope="col">{FREQUENT[dimension].toLowerCase()}</th>
-            <th scope="col" className="number">
-              {WORDS[path.value_type]}
-            </th>
-            <th scope="col" className="number">
-              feedbacks
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {load.value?.groups?.map(({ key, count, window_stats: values }) => {
-            const value = key[dimension] ?? null;
-            const name = value === null ? null : String(value);
-            return (
-              <tr key={JSON.stringify(value)}>
-                <th scope="row">
-                  <a href={hrefTo("traces", { q: searchOfValue(dimension, value) })}>
-                    <bdi>{name === null ? "(none)" : oneLine(name, 80)}</bdi>
-                  </a>
-                </th>
-                <td className="number">
-                  <WindowValue stats={{ path, window: Object.values(values)[0] ?? {} }} />
-                </td>
-                <td className="number dim">
-                  <FormattedValue figure={formatCount(count)} />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <Table
+        label={`By ${name}`}
+        className={load.isOld ? "split-by old" : "split-by"}
+        rows={load.value?.groups ?? []}
+        columns={[
+          {
+            name,
+            cell: ({ key: { [dimension]: value = null } }) => (
+              <a href={hrefTo("traces", { q: searchOfValue(dimension, value) })}>
+                <bdi>{value === null ? "(none)" : oneLine(String(value), 80)}</bdi>
+              </a>
+            ),
+          },
+          {
+            name: SHOWN[path.value_type].word,
+            kind: "number",
+            cell: ({ window_stats: values }) => (
+              <WindowValue stats={{ path, window: withRate(Object.values(values)[0] ?? {}) }} />
+            ),
+          },
+          {
+            name: "feedbacks",
+            kind: "number dim",
+            cell: ({ count }) => <FormattedValue figure={formatCount(count)} />,
+          },
+        ]}
+      />
     </section>
   );
 }

@@ -7,22 +7,14 @@ import { CopyButton } from "../components/copy-button.tsx";
 import { FormattedValue } from "../components/figure.tsx";
 import { NothingHere } from "../components/nothing-here.tsx";
 import { LoadState, Notice } from "../components/notice.tsx";
-import type { UrlState } from "../state/url-state.ts";
 import { useWindow } from "../state/use-window.ts";
-import { useHrefTo, type Go } from "../state/use-address.ts";
+import { useHrefTo, type ViewProps } from "../state/use-address.ts";
 import { loadFeedback, statsQuestion } from "./load-feedback.ts";
 import { PathCard } from "./path-card.tsx";
 import { PathDetails } from "./path-details.tsx";
 import "../style/charts.css";
 
-interface FeedbackViewProps {
-  readonly address: UrlState;
-  readonly project: string;
-  readonly zone: string;
-  readonly go: Go;
-}
-
-export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) {
+export function FeedbackView({ address, project, zone, go }: ViewProps) {
   const { options } = address;
   const [round, setRound] = useState(0);
   const { window } = useWindow(address, zone, round);
@@ -92,7 +84,7 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
           <PathDetails
             key={chosen.path.json_path}
             stats={chosen}
-            {...{ loaded, project, zone, window, hrefTo }}
+            {...{ loaded, question, hrefTo }}
             by={options["by"]}
           />
         </div>

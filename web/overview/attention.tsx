@@ -1,21 +1,17 @@
 import { counted } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost } from "../components/figure.tsx";
-import type { HrefTo } from "../state/url-state.ts";
 import { searchOfGroup } from "../state/drill.ts";
 import { ERROR, labelOf } from "../state/groups.ts";
-import type { Overview } from "./load-overview.ts";
-
-interface AttentionProps {
-  readonly overview: Overview;
-  readonly hrefTo: HrefTo;
-}
+import { Item } from "./item.tsx";
+import type { OverviewPart } from "./load-overview.ts";
 
 const MAX_UNPRICED = 4;
 const MAX_ERRORS = 5;
+const FAILED = { sign: "✕", kind: "failed" } as const;
 
 /** Issues to act on: missing prices, errors, calls that never ended. */
-export function Attention({ overview, hrefTo }: AttentionProps) {
+export function Attention({ overview, hrefTo }: OverviewPart) {
   const { stats, errors, neverEnded } = overview;
   const patterns = errors.groups.map(({ key }) => String(key[ERROR]));
   const unpriced = stats.unpriced ?? [];
@@ -26,53 +22,47 @@ export function Attention({ overview, hrefTo }: AttentionProps) {
       {isQuiet && <p className="dim">Nothing does.</p>}
       <ul className="attention">
         {unpriced.slice(0, MAX_UNPRICED).map(({ llm, service_tier, total_tokens }) => (
-          <li key={`${llm}\n${service_tier}`}>
-            <span className="sign">≥</span>
-            <span>
-              <bdi>{oneLine(llm, 60)}</bdi>
-              {service_tier !== null && ` at tier ${oneLine(service_tier, 30)}`} has no price:{" "}
-              {counted(total_tokens, "token")} are in no sum
-            </span>
-            <a href={hrefTo("settings", { model: llm, tier: service_tier ?? "" })}>Set the price</a>
-          </li>
+          <Item
+            key={`${llm}\n${service_tier}`}
+            sign="≥"
+            href={hrefTo("settings", { model: llm, tier: service_tier ?? "" })}
+            link="Set the price"
+          >
+            <bdi>{oneLine(llm, 60)}</bdi>
+            {service_tier !== null && ` at tier ${oneLine(service_tier, 30)}`} has no price:{" "}
+            {counted(total_tokens, "token")} are in no sum
+          </Item>
         ))}
         {unpriced.length > MAX_UNPRICED && (
-          <li>
-            <span className="sign">≥</span>
-            <span>and {counted(unpriced.length - MAX_UNPRICED, "more model", "more models")}</span>
-            <a href={hrefTo("settings")}>All prices</a>
-          </li>
+          <Item sign="≥" href={hrefTo("settings")} link="All prices">
+            and {counted(unpriced.length - MAX_UNPRICED, "more model")}
+          </Item>
         )}
         {errors.groups.slice(0, MAX_ERRORS).map(({ key, total }) => {
           const q = searchOfGroup(key, { text: "", of: "traces", patterns }) ?? "";
           const { traces = 0, wasted_cost: wasted = 0, partial = false } = total;
           return (
-            <li key={String(key[ERROR])}>
-              <span className="sign failed">✕</span>
-              <span>
-                <bdi>{oneLine(labelOf(key), 120)}</bdi>: {errors.other !== null && "≥ "}
-                {counted(traces, "trace")} failed, <Cost total={{ total_cost: wasted, partial }} /> wasted
-              </span>
-              <a href={hrefTo("traces", { q, sort: "wasted" })}>Traces</a>
-            </li>
+            <Item
+              key={String(key[ERROR])}
+              {...FAILED}
+              href={hrefTo("traces", { q, sort: "wasted" })}
+              link="Traces"
+            >
+              <bdi>{oneLine(labelOf(key), 120)}</bdi>: {errors.other !== null && "≥ "}
+              {counted(traces, "trace")} failed, <Cost total={{ total_cost: wasted, partial }} /> wasted
+            </Item>
           );
         })}
         {patterns.length > MAX_ERRORS && (
-          <li>
-            <span className="sign failed">✕</span>
-            <span>and {counted(patterns.length - MAX_ERRORS, "more error")}</span>
-            <a href={hrefTo("usage", { group: ERROR })}>All errors</a>
-          </li>
+          <Item {...FAILED} href={hrefTo("usage", { group: ERROR })} link="All errors">
+            and {counted(patterns.length - MAX_ERRORS, "more error")}
+          </Item>
         )}
         {neverEnded > 0 && (
-          <li>
-            <span className="sign live">●</span>
-            <span>
-              {counted(neverEnded, "call")} began more than an hour ago and{" "}
-              {neverEnded === 1 ? "has" : "have"} not ended
-            </span>
-            <a href={hrefTo("traces", { q: "status:running" })}>Traces</a>
-          </li>
+          <Item sign="●" kind="live" href={hrefTo("traces", { q: "status:running" })} link="Traces">
+            {counted(neverEnded, "call")} began more than an hour ago and {neverEnded === 1 ? "has" : "have"}{" "}
+            not ended
+          </Item>
         )}
       </ul>
     </section>

@@ -3,15 +3,8 @@ import type { UsageTotal } from "../api/routes.ts";
 import { formatDuration, formatPercent, formatCount } from "../format/figure.ts";
 import { bucketsOf } from "../components/chart-buckets.ts";
 import { Spark } from "../components/spark.tsx";
-import { Change } from "../components/change.tsx";
-import { Cost, FormattedValue, Unknown } from "../components/figure.tsx";
-import type { HrefTo } from "../state/url-state.ts";
-import type { Overview } from "./load-overview.ts";
-
-interface CardsProps {
-  readonly overview: Overview;
-  readonly hrefTo: HrefTo;
-}
+import { Change, Cost, FormattedValue, Unknown } from "../components/figure.tsx";
+import type { OverviewPart } from "./load-overview.ts";
 
 interface Card {
   readonly name: string;
@@ -24,7 +17,7 @@ interface Card {
   readonly isBad: boolean;
 }
 
-export function Cards({ overview, hrefTo }: CardsProps) {
+export function Cards({ overview, hrefTo }: OverviewPart) {
   const { stats, before, traces, tracesBefore, question } = overview;
   const buckets = bucketsOf(stats, question.zone);
   const cards: readonly Card[] = [

@@ -2,16 +2,10 @@ import { formatUsd } from "../format/figure.ts";
 import { Cost, FormattedValue } from "../components/figure.tsx";
 import { nextGroup, searchOfValue } from "../state/drill.ts";
 import { labelOf, nameOfGroup, subjectOf } from "../state/groups.ts";
-import type { HrefTo } from "../state/url-state.ts";
-import type { Overview } from "./load-overview.ts";
-
-interface ChangesProps {
-  readonly overview: Overview;
-  readonly hrefTo: HrefTo;
-}
+import type { OverviewPart } from "./load-overview.ts";
 
 /** The largest changes of cost, and where each comes from. */
-export function Changes({ overview: { changes, question }, hrefTo }: ChangesProps) {
+export function Changes({ overview: { changes, question }, hrefTo }: OverviewPart) {
   const none = question.before
     ? "Nothing costs more or less than before."
     : "It is compared with nothing: choose a period beside the range.";

@@ -2,6 +2,7 @@ import { shortName } from "../format/op-name.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost } from "../components/figure.tsx";
 import { labelOf } from "../state/groups.ts";
+import { Item } from "./item.tsx";
 import type { Overview } from "./load-overview.ts";
 
 interface DearestProps {
@@ -24,25 +25,17 @@ export function Dearest({ overview: { dearest, dearestParts }, allHref, traceHre
           const part = dearestParts.get(id);
           const { trace_id: _, ...key } = part?.key ?? {};
           return (
-            <li key={id}>
-              <span className="sign dim">{at + 1}</span>
-              <span>
-                <bdi>
-                  {root === null ? oneLine(id, 60) : shortName(root.op_name ?? "", root.display_name)}
-                </bdi>{" "}
-                <span className="dim">
-                  <bdi>{oneLine(root?.svc_user_id ?? "(no user)", 40)}</bdi>
-                  {part !== undefined && (
-                    <>
-                      , most by <bdi>{oneLine(labelOf(key), 80)}</bdi>: <Cost total={part.total} />
-                    </>
-                  )}
-                </span>
+            <Item key={id} sign={at + 1} kind="dim" href={traceHref(id)} link={<Cost total={row} />}>
+              <bdi>{root === null ? oneLine(id, 60) : shortName(root.op_name ?? "", root.display_name)}</bdi>{" "}
+              <span className="dim">
+                <bdi>{oneLine(root?.svc_user_id ?? "(no user)", 40)}</bdi>
+                {part !== undefined && (
+                  <>
+                    , most by <bdi>{oneLine(labelOf(key), 80)}</bdi>: <Cost total={part.total} />
+                  </>
+                )}
               </span>
-              <a href={traceHref(id)}>
-                <Cost total={row} />
-              </a>
-            </li>
+            </Item>
           );
         })}
       </ol>

@@ -4,6 +4,7 @@ import { ERROR, groupBy } from "../state/groups.ts";
 import { mergeErrors } from "../state/merge-errors.ts";
 import { OF_STATUS } from "../state/select-traces.ts";
 import { boundsOf, granularityOf, ONE_BUCKET, type Interval, type TimeRange } from "../state/time-range.ts";
+import type { HrefTo } from "../state/url-state.ts";
 import { findChanges, type Change } from "./find-changes.ts";
 
 export interface OverviewQuestion {
@@ -31,6 +32,12 @@ export interface Overview {
   readonly dearestParts: ReadonlyMap<string, Group>;
   /** Calls that began more than an hour ago and have not ended. */
   readonly neverEnded: number;
+}
+
+/** What a part of the view is given. */
+export interface OverviewPart {
+  readonly overview: Overview;
+  readonly hrefTo: HrefTo;
 }
 
 const MAX_GROUPS = 1000;

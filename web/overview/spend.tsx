@@ -4,16 +4,10 @@ import type { ChartSeries } from "../components/chart-props.ts";
 import { Chart } from "../components/chart.tsx";
 import { axisDollars, formatUsd } from "../format/figure.ts";
 import { printWindow } from "../state/time-range.ts";
-import type { HrefTo } from "../state/url-state.ts";
-import type { Overview } from "./load-overview.ts";
-
-interface SpendProps {
-  readonly overview: Overview;
-  readonly hrefTo: HrefTo;
-}
+import type { OverviewPart } from "./load-overview.ts";
 
 /** Spend over time, with the period before as a line. */
-export function Spend({ overview: { stats, before, question }, hrefTo }: SpendProps) {
+export function Spend({ overview: { stats, before, question }, hrefTo }: OverviewPart) {
   const { zone } = question;
   const [hovered, setHovered] = useState<number | undefined>(undefined);
   const buckets = useMemo(() => bucketsOf(stats, zone), [stats, zone]);

@@ -5,8 +5,8 @@ import { LoadState } from "../components/notice.tsx";
 import { NothingHere } from "../components/nothing-here.tsx";
 import { Segments } from "../components/segments.tsx";
 import { INTERVALS, intervalOf } from "../state/time-range.ts";
-import { printAddress, type UrlState } from "../state/url-state.ts";
-import { useHrefTo, type Go } from "../state/use-address.ts";
+import { printAddress } from "../state/url-state.ts";
+import { useHrefTo, type ViewProps } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
 import { Attention } from "./attention.tsx";
 import { Cards } from "./cards.tsx";
@@ -17,15 +17,8 @@ import { Spend } from "./spend.tsx";
 import "../style/charts.css";
 import "../style/overview.css";
 
-interface OverviewViewProps {
-  readonly address: UrlState;
-  readonly project: string;
-  readonly zone: string;
-  readonly go: Go;
-}
-
 /** Overview: spend, changes, and issues to act on. */
-export function OverviewView({ address, project, zone, go }: OverviewViewProps) {
+export function OverviewView({ address, project, zone, go }: ViewProps) {
   const [round, setRound] = useState(0);
   const { window, before } = useWindow(address, zone, round);
   const interval = intervalOf(address.options["interval"]);

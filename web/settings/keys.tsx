@@ -6,7 +6,7 @@ import { fullInstant } from "../format/instants.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { FormDialog } from "../components/form-dialog.tsx";
 import { LoadState } from "../components/notice.tsx";
-import { PlainTable } from "../components/plain-table.tsx";
+import { Table } from "../components/table.tsx";
 import { NewKey, NewKeyMade, type MadeKey } from "./new-key.tsx";
 
 interface KeysProps {
@@ -29,8 +29,10 @@ export function Keys({ project, zone }: KeysProps) {
       <h2>Keys</h2>
       <LoadState load={load} />
       {load.value !== undefined && (
-        <PlainTable
-          caption="All keys but the one of the root"
+        <Table
+          className="plain"
+          hasCaption
+          label="All keys but the one of the root"
           none="There is no key but the one of the root."
           rows={load.value}
           columns={[

@@ -9,17 +9,13 @@ import { toPicodollar } from "../format/usage.ts";
 import { FormattedValue } from "../components/figure.tsx";
 import { FormDialog } from "../components/form-dialog.tsx";
 import { LoadState } from "../components/notice.tsx";
-import { PlainTable } from "../components/plain-table.tsx";
+import { Table } from "../components/table.tsx";
 import type { UrlState } from "../state/url-state.ts";
-import type { Go } from "../state/use-address.ts";
+import type { ViewProps } from "../state/use-address.ts";
 import { PRICES } from "./price-draft.ts";
 import { PriceForm } from "./price-form.tsx";
 
-interface PricesProps {
-  readonly project: string;
-  readonly zone: string;
-  readonly address: UrlState;
-  readonly go: Go;
+interface PricesProps extends ViewProps {
   readonly maySet: boolean;
 }
 
@@ -45,15 +41,17 @@ export function Prices({ project, zone, address, go, maySet }: PricesProps) {
       <LoadState load={load} />
       {load.value !== undefined && (
         <>
-          <PlainTable
-            caption="Without a price, in the last 30 days"
+          <Table
+            className="plain"
+            hasCaption
+            label="Without a price, in the last 30 days"
             none="Every model of the last 30 days has a price."
             rows={load.value.unpriced}
             columns={[
               { name: "model", cell: (one) => <Model name={one.llm} tier={one.service_tier} /> },
               {
                 name: "tokens",
-                isNumber: true,
+                kind: "number",
                 cell: (one) => <FormattedValue figure={formatCount(one.total_tokens)} />,
               },
               {
@@ -108,15 +106,17 @@ interface PriceTableProps {
 
 function PriceTable({ prices, zone, onRemove }: PriceTableProps) {
   return (
-    <PlainTable
-      caption="Set in this project, in USD per million tokens"
+    <Table
+      className="plain"
+      hasCaption
+      label="Set in this project, in USD per million tokens"
       none="This project has set no price of its own: the built-in list holds."
       rows={prices}
       columns={[
         { name: "model", cell: (one) => <Model name={one.llm_id ?? ""} tier={one.service_tier} /> },
         ...PRICES.map(([member, label]) => ({
           name: label.toLowerCase(),
-          isNumber: true,
+          kind: "number",
           cell: ({ [member]: usd }: Price) =>
             usd == null ? (
               <span className="dim">as input</span>

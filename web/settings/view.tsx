@@ -1,18 +1,13 @@
 import type { Whoami } from "../api/routes.ts";
 import { Notice } from "../components/notice.tsx";
-import type { UrlState } from "../state/url-state.ts";
-import type { Go } from "../state/use-address.ts";
+import type { ViewProps } from "../state/use-address.ts";
 import { Keys } from "./keys.tsx";
 import { Prices } from "./prices.tsx";
 import { Retention } from "./retention.tsx";
 import "../style/overview.css";
 
-interface SettingsViewProps {
+interface SettingsViewProps extends ViewProps {
   readonly me: Whoami;
-  readonly address: UrlState;
-  readonly project: string;
-  readonly zone: string;
-  readonly go: Go;
 }
 
 /** Settings that the key's scopes allow. */

@@ -3,6 +3,14 @@ import { printAddress, readAddress, type HrefTo, type UrlState } from "./url-sta
 
 export type Go = (change: Partial<UrlState>, how?: "replace") => void;
 
+/** What every view of a project is given. */
+export interface ViewProps {
+  readonly address: UrlState;
+  readonly project: string;
+  readonly zone: string;
+  readonly go: Go;
+}
+
 /** The address as it is, and a way to change it. */
 export function useAddress(): readonly [UrlState, Go] {
   const hash = useSyncExternalStore(onHash, () => location.hash);

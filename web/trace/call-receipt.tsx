@@ -7,6 +7,7 @@ import { oneLine } from "../format/plain-text.ts";
 import { Cost, FormattedValue, Unknown } from "../components/figure.tsx";
 import { LoadState } from "../components/notice.tsx";
 import { toPicodollar, type Total } from "../format/usage.ts";
+import { Fact } from "./facts.tsx";
 
 interface CallReceiptProps {
   readonly project: string;
@@ -38,10 +39,7 @@ export function CallReceipt({ project, traceId, id, zone, onModel, used }: CallR
 
 type Line = Receipt["lines"][number];
 
-const PARTS = [
-  ["own", "the call itself"],
-  ["below", "the calls below it"],
-] as const;
+const PARTS = { own: "the call itself", below: "the calls below it" };
 const COLUMNS = ["model", "quantity", "rate", "amount", "price"];
 const NUMBERS = ["quantity", "rate", "amount"];
 
@@ -64,16 +62,16 @@ function Lines({ receipt: { lines, total }, zone, onModel }: LinesProps) {
             ))}
           </tr>
         </thead>
-        {PARTS.map(([of, says]) => (
+        {[...Map.groupBy(lines, ({ of }) => of)].map(([of, part]) => (
           <tbody key={of}>
-            {lines.some((line) => line.of === of) && (
-              <tr>
-                <th scope="rowgroup" colSpan={COLUMNS.length} className="dim">
-                  {says}
-                </th>
-              </tr>
-            )}
-            {lines.map((line, at) => line.of === of && <OneLine key={at} {...{ line, zone, onModel }} />)}
+            <tr>
+              <th scope="rowgroup" colSpan={COLUMNS.length} className="dim">
+                {PARTS[of]}
+              </th>
+            </tr>
+            {part.map((line, at) => (
+              <OneLine key={at} {...{ line, zone, onModel }} />
+            ))}
           </tbody>
         ))}
         <tfoot>
@@ -165,36 +163,27 @@ function Origins({ receipt: { usage, completion, call_id } }: { readonly receipt
   return (
     <dl>
       {usage.map(({ llm, cache_convention }) => (
-        <div key={llm}>
-          <dt>
-            <bdi>{oneLine(llm, 60)}</bdi>
-          </dt>
-          <dd>{cache_convention}</dd>
-        </div>
+        <Fact key={llm} name={oneLine(llm, 60)}>
+          {cache_convention}
+        </Fact>
       ))}
       {elsewhere.map(({ llm, reported, counted_below }) => (
-        <div key={llm}>
-          <dt>reported</dt>
-          <dd>
-            <FormattedValue figure={formatCount(reported.total_tokens)} /> tokens of{" "}
-            <bdi>{oneLine(llm, 60)}</bdi>, <FormattedValue figure={formatCount(counted_below.total_tokens)} />{" "}
-            of them counted with the calls below
-          </dd>
-        </div>
+        <Fact key={llm} name="reported">
+          <FormattedValue figure={formatCount(reported.total_tokens)} /> tokens of{" "}
+          <bdi>{oneLine(llm, 60)}</bdi>, <FormattedValue figure={formatCount(counted_below.total_tokens)} />{" "}
+          of them counted with the calls below
+        </Fact>
       ))}
       {completion !== null && (
-        <div>
-          <dt>completion</dt>
-          <dd>
-            <bdi>{oneLine(completion.id, 80)}</bdi>, reported by {completion.call_ids.length}{" "}
-            {completion.call_ids.length === 1 ? "call" : "calls"}, counted in{" "}
-            {completion.counted_call_id === call_id ? (
-              "this one"
-            ) : (
-              <bdi>{oneLine(completion.counted_call_id, 80)}</bdi>
-            )}
-          </dd>
-        </div>
+        <Fact name="completion">
+          <bdi>{oneLine(completion.id, 80)}</bdi>, reported by {completion.call_ids.length}{" "}
+          {completion.call_ids.length === 1 ? "call" : "calls"}, counted in{" "}
+          {completion.counted_call_id === call_id ? (
+            "this one"
+          ) : (
+            <bdi>{oneLine(completion.counted_call_id, 80)}</bdi>
+          )}
+        </Fact>
       )}
     </dl>
   );

@@ -31,17 +31,8 @@ interface DetailsProps {
 const TABS = { conversation: "Conversation", data: "Data", cost: "Cost", feedback: "Feedback" };
 
 /** One call: its facts, inputs, output and feedback. */
-export function Details({
-  project,
-  traceId,
-  zone,
-  treeCall,
-  treeUsage,
-  tab,
-  onTab,
-  onModel,
-  close,
-}: DetailsProps) {
+export function Details(props: DetailsProps) {
+  const { project, traceId, zone, treeCall, treeUsage, tab, onTab, onModel, close } = props;
   const { id, name, endMs, position } = treeCall;
   const key = `call\n${project}\n${traceId}\n${id}`;
   const load = useQuery(key, async (asking) => {

@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
 import type { Call } from "../api/routes.ts";
-import { formatDuration, formatCount } from "../format/figure.ts";
+import { formatCount } from "../format/figure.ts";
 import { fullInstant } from "../format/instants.ts";
 import { oneLine, visible } from "../format/plain-text.ts";
 import type { Total } from "../format/usage.ts";
 import { CopyButton } from "../components/copy-button.tsx";
-import { Dollars, Live, FormattedValue } from "../components/figure.tsx";
+import { Dollars, Duration, FormattedValue } from "../components/figure.tsx";
 import type { TreeCall } from "./tree/call-tree.ts";
 
 interface FailureProps {
@@ -44,7 +44,7 @@ export function Facts({ call, treeCall, zone, own }: FactsProps) {
       )}
       <Fact name="started">{fullInstant(new Date(startMs).toISOString(), zone)}</Fact>
       <Fact name="duration">
-        {endMs === null ? <Live /> : <FormattedValue figure={formatDuration(endMs - startMs)} />}
+        <Duration ms={endMs === null ? null : endMs - startMs} />
       </Fact>
       <Fact name="descendants">
         <FormattedValue figure={formatCount(treeCall.calls - 1)} />
@@ -70,10 +70,10 @@ function Text({ name, text }: { readonly name: string; readonly text: string | n
   );
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div>
-      <dt>{name}</dt>
+      <dt dir="auto">{name}</dt>
       <dd>{children}</dd>
     </div>
   );

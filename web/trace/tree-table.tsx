@@ -2,26 +2,19 @@ import { useMemo } from "react";
 import { formatDuration } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import type { Total } from "../format/usage.ts";
-import { Dollars, Live, Tokens } from "../components/figure.tsx";
-import { RowList, type KeyPress } from "../components/row-list.tsx";
-import { UsageOrPlaceholder } from "../components/used-or.tsx";
+import { Dollars, Live, Tokens, Used } from "../components/figure.tsx";
+import { RowList, type RowListProps } from "../components/row-list.tsx";
 import { indexOfKey, rowAt, spanOf, type Row, type Span } from "./tree/rows.ts";
 import type { TraceState } from "./trace-state.ts";
 
-interface TreeTableProps {
+interface TreeTableProps extends Pick<RowListProps, "active" | "chosen" | "onActive" | "onOpen" | "onKey"> {
   readonly state: TraceState;
   /** The time of the bars. */
   readonly axis: Span;
   /** The usage of the calls is being loaded. */
   readonly isAdding: boolean;
-  readonly active: number;
   readonly opened: string | undefined;
-  /** Changes when a row is chosen. */
-  readonly chosen: unknown;
-  readonly onActive: (index: number) => void;
-  readonly onOpen: (index: number) => void;
   readonly onFold: (key: string) => void;
-  readonly onKey: (event: KeyPress) => boolean;
 }
 
 export function TreeTable({ state, axis, isAdding, opened, onFold, ...list }: TreeTableProps) {
@@ -77,12 +70,8 @@ function Head({ axis }: { readonly axis: Span }) {
   );
 }
 
-interface CellsProps {
+interface CellsProps extends Pick<TreeTableProps, "state" | "axis" | "isAdding" | "onFold"> {
   readonly row: Row;
-  readonly state: TraceState;
-  readonly axis: Span;
-  readonly isAdding: boolean;
-  readonly onFold: (key: string) => void;
 }
 
 const INDENT_PX = 16;
@@ -115,7 +104,7 @@ function Cells({ row, state, axis, isAdding, onFold }: CellsProps) {
             <Tokens count={own.tokens} /> of{" "}
           </span>
         )}
-        <UsageOrPlaceholder {...{ total, isAdding }} show={({ tokens }) => <Tokens count={tokens} />} />
+        <Used {...{ total, isAdding }} of="tokens" />
       </span>
       <span role="gridcell" className="number cost">
         {own !== undefined && own.usd !== 0 && own.usd !== total?.usd && (
@@ -123,7 +112,7 @@ function Cells({ row, state, axis, isAdding, onFold }: CellsProps) {
             <Dollars total={own} /> of{" "}
           </span>
         )}
-        <UsageOrPlaceholder {...{ total, isAdding }} show={(total) => <Dollars total={total} />} />
+        <Used {...{ total, isAdding }} of="usd" />
       </span>
       <span role="gridcell" className="bars">
         <Bar row={row} axis={axis} share={shareOf(total, treeUsage?.all)} />
@@ -132,7 +121,7 @@ function Cells({ row, state, axis, isAdding, onFold }: CellsProps) {
   );
 }
 
-function Fold({ row, onFold }: { readonly row: Row; readonly onFold: (key: string) => void }) {
+function Fold({ row, onFold }: Pick<CellsProps, "row" | "onFold">) {
   if (row.open === undefined) return <span className="fold" />;
   return (
     <button
@@ -181,9 +170,7 @@ function shareOf(total: Total | undefined, all: Total | undefined): number | und
   return total?.usd == null || all?.usd == null || all.usd === 0 ? undefined : total.usd / all.usd;
 }
 
-interface BarProps {
-  readonly row: Row;
-  readonly axis: Span;
+interface BarProps extends Pick<CellsProps, "row" | "axis"> {
   /** Part of the cost of the trace, 0..1. */
   readonly share: number | undefined;
 }

@@ -14,7 +14,7 @@ import {
   type ExpandedState,
   type Span,
 } from "./tree/rows.ts";
-import { NOT_FOUND } from "./tree/text-index.ts";
+import { NOT_FOUND } from "./tree/text-column.ts";
 import type { TraceState } from "./trace-state.ts";
 
 interface TreeMovesProps {
@@ -80,20 +80,6 @@ export function useTreeMoves(props: TreeMovesProps) {
     actions[key]?.();
     return true;
   };
-  return {
-    active,
-    position,
-    turn,
-    goTo,
-    open,
-    close,
-    fold,
-    reveal,
-    revealNext,
-    nextFailed,
-    zoomed,
-    zoom,
-    revealCostliest,
-    onKey,
-  };
+  const list = { active, chosen: `${turn} ${opened}`, onActive: goTo, onOpen: open, onFold: fold, onKey };
+  return { list, close, revealNext, nextFailed, zoomed, zoom, revealCostliest };
 }

@@ -2,22 +2,21 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { useQuery } from "../api/use-query.ts";
 import { asCurl } from "../api/client.ts";
 import { formatTime } from "../format/instants.ts";
-import { formatDuration, formatCount } from "../format/figure.ts";
+import { formatCount } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { CopyButton } from "../components/copy-button.tsx";
-import { Dollars, Live, FormattedValue } from "../components/figure.tsx";
+import { Duration, FormattedValue, Used } from "../components/figure.tsx";
 import { LoadState, Notice } from "../components/notice.tsx";
-import { UsageOrPlaceholder } from "../components/used-or.tsx";
 import type { UrlState } from "../state/url-state.ts";
-import type { Go } from "../state/use-address.ts";
+import type { ViewProps } from "../state/use-address.ts";
 import { useMedia } from "../state/use-media.ts";
 import { callAt, childrenOf, countOf, idAt, positionOf } from "./tree/call-tree.ts";
 import { openedFor } from "./tree/rows.ts";
-import { NOT_FOUND } from "./tree/text-index.ts";
+import { NOT_FOUND } from "./tree/text-column.ts";
 import { Details } from "./details.tsx";
 import { FindBox } from "./find-box.tsx";
 import { loadTrace, type LoadedTrace } from "./load/load-trace.ts";
-import { traceQuestions } from "./load/trace-questions.ts";
+import { traceQuestions } from "./load/messages.ts";
 import { useTraceState, type TraceState } from "./trace-state.ts";
 import { Split } from "./split.tsx";
 import { TreeTable } from "./tree-table.tsx";
@@ -29,12 +28,8 @@ const REFRESH_MS = 5000;
 /** Larger traces are only refreshed by hand. */
 const MAX_REFRESHED_CALLS = 20_000;
 
-interface TraceViewProps {
-  readonly address: UrlState;
-  readonly project: string;
+interface TraceViewProps extends ViewProps {
   readonly traceId: string;
-  readonly zone: string;
-  readonly go: Go;
 }
 
 export function TraceView(props: TraceViewProps) {
@@ -121,7 +116,9 @@ function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellPr
             Dearest call
           </button>
         )}
-        <ZoomButton {...moves} />
+        <button title="The bars of the time of the chosen call (z)" onClick={moves.zoom}>
+          {moves.zoomed === undefined ? "Zoom" : "Whole trace"}
+        </button>
         <button onClick={() => go({ options: { ...options, call: idAt(tree, 0), tab: "cost" } })}>
           Receipt
         </button>
@@ -135,16 +132,7 @@ function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellPr
         <Notice kind="warning" title="Only the oldest calls of this trace are added up." />
       )}
       <Split isOpen={openedPosition !== NOT_FOUND}>
-        <TreeTable
-          {...{ state, isAdding, opened }}
-          axis={moves.zoomed ?? state.axis}
-          active={moves.active}
-          chosen={`${moves.turn} ${opened}`}
-          onActive={moves.goTo}
-          onOpen={moves.open}
-          onFold={moves.fold}
-          onKey={moves.onKey}
-        />
+        <TreeTable {...{ state, isAdding, opened }} {...moves.list} axis={moves.zoomed ?? state.axis} />
         {openedPosition !== NOT_FOUND && (
           <Details
             {...{ project, traceId, zone }}
@@ -158,14 +146,6 @@ function Shell({ address, project, traceId, zone, go, trace, isAdding }: ShellPr
         )}
       </Split>
     </>
-  );
-}
-
-function ZoomButton({ zoomed, zoom }: Pick<ReturnType<typeof useTreeMoves>, "zoomed" | "zoom">) {
-  return (
-    <button title="The bars of the time of the chosen call (z)" onClick={zoom}>
-      {zoomed === undefined ? "Zoom" : "Whole trace"}
-    </button>
   );
 }
 
@@ -187,26 +167,17 @@ function Summary({ state, zone, isAdding, nextFailed, children }: SummaryProps) 
     <div className="summary">
       <p className="answer">
         <span className="sum">
-          <UsageOrPlaceholder total={total} isAdding={isAdding} show={(total) => <Dollars total={total} />} />
+          <Used {...{ total, isAdding }} of="usd" />
         </span>
         <bdi className="what">{callAt(tree, 0).name}</bdi>
         <span>
-          <UsageOrPlaceholder
-            total={total}
-            isAdding={isAdding}
-            show={(total) => <FormattedValue figure={formatCount(total.tokens)} />}
-          />{" "}
-          tokens
+          <Used {...{ total, isAdding }} of="tokens" /> tokens
         </span>
         <span>
           <FormattedValue figure={formatCount(countOf(tree))} /> {countOf(tree) === 1 ? "call" : "calls"}
         </span>
         <span>
-          {unfinished.count > 0 ? (
-            <Live />
-          ) : (
-            <FormattedValue figure={formatDuration(axis.toMs - axis.fromMs)} />
-          )}
+          <Duration ms={unfinished.count > 0 ? null : axis.toMs - axis.fromMs} />
         </span>
         {roots.length > 1 && <span>{roots.length} roots</span>}
         {errors > 0 && (

@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import type { UsageTotal } from "../api/routes.ts";
-import { Change } from "../components/change.tsx";
-import { Cost, FormattedValue, Unknown } from "../components/figure.tsx";
+import { Change, Cost, FormattedValue, Unknown } from "../components/figure.tsx";
 import type { Column } from "../components/table.tsx";
 import type { TraceLinks } from "../state/drill.ts";
 import type { Subject } from "../state/groups.ts";

@@ -9,7 +9,7 @@ import { Segments } from "../components/segments.tsx";
 import type { HrefTo, UrlState } from "../state/url-state.ts";
 import { readQuery } from "../state/query.ts";
 import { intervalOf, printWindow } from "../state/time-range.ts";
-import { useHrefTo, type Go } from "../state/use-address.ts";
+import { useHrefTo, type ViewProps } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
 import { nextGroup, searchOfGroup, tracesOf } from "../state/drill.ts";
 import { ERROR, nameOfGroup, printGroups, readGroups, subjectOf } from "../state/groups.ts";
@@ -22,14 +22,7 @@ import { UsageTable } from "./usage-table.tsx";
 import { UsageTools } from "./usage-tools.tsx";
 import "../style/charts.css";
 
-interface UsageViewProps {
-  readonly address: UrlState;
-  readonly project: string;
-  readonly zone: string;
-  readonly go: Go;
-}
-
-export function UsageView({ address, project, zone, go }: UsageViewProps) {
+export function UsageView({ address, project, zone, go }: ViewProps) {
   const { options } = address;
   const [round, setRound] = useState(0);
   const { window, before } = useWindow(address, zone, round);

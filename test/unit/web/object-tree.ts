@@ -1,5 +1,5 @@
 import type { ExpandedState } from "../../../web/trace/tree/rows.ts";
-import type { TraceCall } from "../../../web/trace/tree/tree-of.ts";
+import type { TraceCall } from "../../../web/trace/tree/call-tree.ts";
 
 /** The tree as objects, as it is easiest to understand: what the columns are compared with. */
 

@@ -7,6 +7,7 @@ import {
   extentOf,
   idAt,
   positionOf,
+  type TraceCall,
 } from "../../../web/trace/tree/call-tree.ts";
 import { costliestCall, matchesIn, nextOf } from "../../../web/trace/tree/find.ts";
 import { treeUsageOf } from "../../../web/trace/tree/tree-usage.ts";
@@ -19,8 +20,8 @@ import {
   rowsOf,
   type ExpandedState,
 } from "../../../web/trace/tree/rows.ts";
-import { NOT_FOUND } from "../../../web/trace/tree/text-index.ts";
-import { treeOf, type TraceCall } from "../../../web/trace/tree/tree-of.ts";
+import { NOT_FOUND } from "../../../web/trace/tree/text-column.ts";
+import { treeOf } from "../../../web/trace/tree/tree-of.ts";
 import { usageColumnsOf } from "../../../web/trace/tree/usage-columns.ts";
 import * as objects from "./object-tree.ts";
 import { usageOf } from "./usage-of.ts";

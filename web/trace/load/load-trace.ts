@@ -1,9 +1,8 @@
 import { callerOfTab, announceKeyRefused, type RequestOptions } from "../../api/client.ts";
 import { ApiError, type Failure } from "../../api/failure.ts";
 import type { CallTree } from "../tree/call-tree.ts";
-import type { WorkerMessage, TraceTask, UsedByCalls } from "./messages.ts";
+import { traceQuestions, type WorkerMessage, type TraceTask, type UsedByCalls } from "./messages.ts";
 import { takeWorker } from "./start-worker.ts";
-import { traceQuestions } from "./trace-questions.ts";
 
 export interface LoadedTrace {
   readonly tree: CallTree;

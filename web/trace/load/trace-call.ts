@@ -1,6 +1,6 @@
 import { shortName } from "../../format/op-name.ts";
 import { oneLine } from "../../format/plain-text.ts";
-import type { TraceCall } from "../tree/tree-of.ts";
+import type { TraceCall } from "../tree/call-tree.ts";
 
 /** A line of `/trace/calls`: the first names the values of the others. */
 export type CallLine = readonly (string | number | null)[];

@@ -1,8 +1,8 @@
 import { postJson, postNdjson, type RequestOptions } from "../../api/client.ts";
 import { ApiError } from "../../api/failure.ts";
-import { countOf, idAt, positionOf, type CallTree } from "../tree/call-tree.ts";
-import { NOT_FOUND } from "../tree/text-index.ts";
-import { treeOf, type TraceCall } from "../tree/tree-of.ts";
+import { countOf, idAt, positionOf, type CallTree, type TraceCall } from "../tree/call-tree.ts";
+import { NOT_FOUND } from "../tree/text-column.ts";
+import { treeOf } from "../tree/tree-of.ts";
 import { usageColumnsOf } from "../tree/usage-columns.ts";
 import type { WorkerMessage, TraceTask, UsedByCalls } from "./messages.ts";
 import { callReader, type CallLine } from "./trace-call.ts";

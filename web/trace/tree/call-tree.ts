@@ -1,5 +1,12 @@
-import { knownTextAt, textAt, type DictionaryColumn, type TextColumn } from "./text-column.ts";
-import { NOT_FOUND, positionOfText, type TextIndex } from "./text-index.ts";
+import {
+  knownTextAt,
+  NOT_FOUND,
+  positionOfText,
+  textAt,
+  type DictionaryColumn,
+  type TextColumn,
+  type TextIndex,
+} from "./text-column.ts";
 
 /**
  * The calls of a trace in the order of their tree: everything below a call comes right after it. One array for each value
@@ -34,16 +41,21 @@ export interface Groups {
   readonly endMs: Float64Array<ArrayBuffer>;
 }
 
-/** One call of the tree, as a row and the details show it. */
-export interface TreeCall {
-  readonly position: number;
+/** Columns of a call in the tree; the rest is read when it is opened. */
+export interface TraceCall {
   readonly id: string;
+  readonly parentId: string | null;
   readonly name: string;
   readonly startMs: number;
   /** Null: it still runs. */
   readonly endMs: number | null;
   /** How it begins. */
   readonly exception: string | null;
+}
+
+/** One call of the tree, as a row and the details show it. */
+export interface TreeCall extends Omit<TraceCall, "parentId"> {
+  readonly position: number;
   /** Usage of itself and its descendants. */
   readonly calls: number;
   readonly errors: number;

@@ -1,6 +1,5 @@
 import { countOf, positionOf, type CallTree } from "./call-tree.ts";
-import { textAt } from "./text-column.ts";
-import { NOT_FOUND } from "./text-index.ts";
+import { NOT_FOUND, textAt } from "./text-column.ts";
 import type { TreeUsage } from "./tree-usage.ts";
 
 export interface Matches {

@@ -1,5 +1,5 @@
 import { childrenOf, type CallTree, type Groups } from "./call-tree.ts";
-import { NOT_FOUND } from "./text-index.ts";
+import { NOT_FOUND } from "./text-column.ts";
 
 /** From this number on, siblings of one name are shown as one line. */
 const LIKE_SIBLINGS = 4;

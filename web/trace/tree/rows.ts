@@ -1,7 +1,6 @@
 import { callAt, childrenOf, countOf, idAt, positionOf, type CallTree, type TreeCall } from "./call-tree.ts";
 import { membersOf } from "./groups.ts";
-import { knownTextAt } from "./text-column.ts";
-import { NOT_FOUND } from "./text-index.ts";
+import { knownTextAt, NOT_FOUND } from "./text-column.ts";
 
 /** Open rows: calls by default, groups not; `changed` has the keys of the exceptions. */
 export interface ExpandedState {

@@ -1,3 +1,6 @@
+/** In place of a position. */
+export const NOT_FOUND = -1;
+
 /** Many texts in one string, and where each of them ends: a single object on the heap. */
 export interface TextColumn {
   readonly text: string;
@@ -18,15 +21,13 @@ export function textAt({ text, ends }: TextColumn, at: number): string {
 /** Texts with many repetitions: each text is stored once. */
 export interface DictionaryColumn {
   readonly texts: TextColumn;
-  /** The text of each position; `NO_TEXT`: none. */
+  /** The text of each position; `NOT_FOUND`: none. */
   readonly of: Int32Array<ArrayBuffer>;
 }
 
-export const NO_TEXT = -1;
-
 export function knownTextsOf(texts: readonly (string | null)[]): DictionaryColumn {
   const known = new Map<string, number>();
-  const of = new Int32Array(texts.length).fill(NO_TEXT);
+  const of = new Int32Array(texts.length).fill(NOT_FOUND);
   for (let at = 0; at < texts.length; at++) {
     const text = texts[at]!;
     if (text === null) continue;
@@ -38,6 +39,38 @@ export function knownTextsOf(texts: readonly (string | null)[]): DictionaryColum
 }
 
 export function knownTextAt({ texts, of }: DictionaryColumn, at: number): string | null {
-  const which = of[at] ?? NO_TEXT;
-  return which === NO_TEXT ? null : textAt(texts, which);
+  const which = of[at] ?? NOT_FOUND;
+  return which === NOT_FOUND ? null : textAt(texts, which);
+}
+
+/** The position of a text in its column: a hash table, at most half full. */
+export type TextIndex = Int32Array<ArrayBuffer>;
+
+/** For distinct texts. */
+export function textIndexOf(column: TextColumn): TextIndex {
+  const count = column.ends.length;
+  const slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * count + 2))).fill(NOT_FOUND);
+  for (let position = 0; position < count; position++)
+    slots[slotOf(slots, column, textAt(column, position))] = position;
+  return slots;
+}
+
+export function positionOfText(slots: TextIndex, column: TextColumn, text: string): number {
+  return slots[slotOf(slots, column, text)] ?? NOT_FOUND;
+}
+
+/** The slot of the text, or the free one where it belongs. */
+function slotOf(slots: TextIndex, column: TextColumn, text: string): number {
+  const mask = slots.length - 1;
+  for (let slot = hashOf(text) & mask; ; slot = (slot + 1) & mask) {
+    const position = slots[slot]!;
+    if (position === NOT_FOUND || textAt(column, position) === text) return slot;
+  }
+}
+
+/** FNV-1a, of UTF-16 units. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash ^ (hash >>> 15);
 }

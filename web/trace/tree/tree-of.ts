@@ -1,19 +1,6 @@
-import type { CallTree } from "./call-tree.ts";
+import type { CallTree, TraceCall } from "./call-tree.ts";
 import { groupsOf } from "./groups.ts";
-import { knownTextsOf, textColumnOf } from "./text-column.ts";
-import { NOT_FOUND, textIndexOf } from "./text-index.ts";
-
-/** Columns of a call in the tree; the rest is read when it is opened. */
-export interface TraceCall {
-  readonly id: string;
-  readonly parentId: string | null;
-  readonly name: string;
-  readonly startMs: number;
-  /** Null: it still runs. */
-  readonly endMs: number | null;
-  /** How it begins. */
-  readonly exception: string | null;
-}
+import { knownTextsOf, NOT_FOUND, textColumnOf, textIndexOf } from "./text-column.ts";
 
 /**
  * The calls of a trace, oldest first, under their parents. A call without a known parent is a root; of a cycle, the call

@@ -1,7 +1,7 @@
 import { sumOf, type Total } from "../../format/usage.ts";
 import { childrenOf, type CallTree } from "./call-tree.ts";
 import { membersOf } from "./groups.ts";
-import { NOT_FOUND } from "./text-index.ts";
+import { NOT_FOUND } from "./text-column.ts";
 import { entriesOf, type UsageColumns } from "./usage-columns.ts";
 
 /** Usage of calls: with descendants, and own. */
