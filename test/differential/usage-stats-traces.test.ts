@@ -93,7 +93,7 @@ async function answerOf<Answer>(url: string, body: object): Promise<Answer> {
   return answer.json() as Answer;
 }
 
-/** What only totals of traces have, and what does not add up. */
+/** Members that only totals of traces have. */
 const OF_TRACES = ["traces", "traces_failed", "traces_with_failures", "wasted_cost", "cost_per_trace"];
 
 function withoutOfTraces(total: Total): Total {

@@ -35,7 +35,7 @@ function messageOf(exception: string): string {
   return (lines.slice(last + 1).find((line) => last < 0 || !/^\s/.test(line)) ?? lines[0] ?? "").trim();
 }
 
-/** What all errors of a pattern contain. */
+/** Texts that every error of a pattern contains. */
 export function piecesOf(pattern: string): readonly string[] {
   return pattern.split(DIFFERS).filter((piece) => piece.trim() !== "");
 }

@@ -14,7 +14,7 @@ export function shortName(opName: string, displayName: string | null): string {
   return opName === "" ? "(no name)" : oneLine(nameOfOp(opName));
 }
 
-/** What addresses of operations with a name contain; undefined: it is an address itself. */
+/** Part of the address of each operation with a name; undefined if the name is an address. */
 export function partOfAddress(name: string): string | undefined {
   return name.startsWith(SCHEME) ? undefined : `/op/${name}:`;
 }

@@ -11,7 +11,7 @@ interface Card {
   readonly href: string;
   readonly of: (total: UsageTotal) => number | null;
   readonly show: (total: UsageTotal, isBefore?: boolean) => ReactNode;
-  /** Of traces, instead of calls. */
+  /** The question counts traces; default: calls. */
   readonly isOfTraces?: boolean;
   /** More is worse: shown by shape and by colour. */
   readonly isBad: boolean;

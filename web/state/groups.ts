@@ -38,7 +38,7 @@ export const FREQUENT = {
 } as const;
 export type Frequent = keyof typeof FREQUENT;
 
-/** What is counted: each call by its own fields, or each trace, as a whole, by those of its root. */
+/** Usage counts calls by their own fields, or whole traces by those of their roots. */
 export type Subject = "calls" | "traces";
 
 /** Traces, unless a group is of calls alone or the address says otherwise. */

@@ -10,7 +10,7 @@ export interface TraceState {
   readonly rows: Rows;
   /** Undefined: what calls used is not known yet. */
   readonly treeUsage: TreeUsage | undefined;
-  /** When the trace ran. */
+  /** Start and end of the trace. */
   readonly axis: Span;
   readonly unfinished: { readonly count: number; has(position: number): boolean };
 }

@@ -118,7 +118,7 @@ function useRows(question: TracesQuestion, isReadable: boolean, isLive: boolean)
   return { list, loaded, rows, newer };
 }
 
-/** How many traces failed, and what they wasted; undefined where limits on sums select them, which usage does not take. */
+/** Number of failed traces and wasted cost; undefined for a search with limits on sums, which `/usage/stats` does not take. */
 function useFailed(
   { project, window, query }: TracesQuestion,
   isReadable: boolean,
@@ -140,7 +140,7 @@ interface SummaryProps {
   readonly zone: string;
   /** It is of the question before. */
   readonly isOld: boolean;
-  /** What failed. */
+  /** Number of failed traces. */
   readonly children: ReactNode;
 }
 

@@ -4,14 +4,14 @@ import type { FormattedNumber } from "../format/figure.ts";
 import type { Subject } from "../state/groups.ts";
 
 interface MeasureOf {
-  /** Of its button, and in lower case of its column. */
+  /** Label of the button, and in lower case the head of the column. */
   readonly label: string;
   readonly kind: keyof typeof FORMATS;
   readonly valueOf: (total: UsageTotal) => number | null;
   /** Member that orders the groups; those of what does not add up are the dearest. Undefined: it is a column alone. */
   readonly order?: string;
   readonly unit?: string;
-  /** What has it; undefined: both. */
+  /** Subject that has the measure; undefined: both. */
   readonly of?: Subject;
   /** Values of groups add up to that of the whole. */
   readonly addsUp?: boolean;

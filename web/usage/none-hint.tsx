@@ -5,7 +5,7 @@ import { MEASURES } from "./measures.ts";
 
 const WORTH_SAYING = 0.05;
 
-/** What to do where much belongs to no group. */
+/** Tells how to set the field of a group where many calls or traces lack it. */
 export function NoneHint({ loaded, byTrace }: { readonly loaded: LoadedUsage; readonly byTrace: string }) {
   const { stats, question } = loaded;
   const { groups, of, measure } = question;

@@ -1,7 +1,7 @@
 import { costFields } from "../../prices/cost-fields.ts";
 import { countFields } from "../../usage/count-fields.ts";
 
-/** What a query sums: each call in the groups and buckets of its own, or each trace in those of its root. */
+/** A query sums calls by their own fields and start, or whole traces by those of their roots. */
 export const SUBJECTS = ["calls", "traces"] as const;
 export type Subject = (typeof SUBJECTS)[number];
 

@@ -35,6 +35,8 @@ export async function startRandomUpstream(): Promise<RandomUpstream> {
     void answer(plan, request, response).then(arrived);
   });
   server.requestTimeout = 0;
+  // an idle connection is not closed just when the gateway sends the next request over it
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
