@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
@@ -87,5 +88,20 @@ describe.skipIf(chromiumPath === undefined)("facets of traces in Chromium", () =
     expect(await line.locator(".number").first().innerText()).toBe("2");
     expect(await shown("exception:luck")).toBe(1);
     expect(await shown("LUCK")).toBe(1);
+  });
+
+  it("a CSV file has local starts, and its project and range in its name", async () => {
+    await show(page, `/${PROJECT}/traces?zone=Asia/Kathmandu&window=24h`);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "CSV" }).click(),
+    ]);
+    const days = /^traces acme-names \d{4}-\d\d-\d\d–\d{4}-\d\d-\d\d\.csv$/;
+    expect(download.suggestedFilename()).toMatch(days);
+    const [head, first] = readFileSync(await download.path(), "utf8").split("\r\n");
+    expect(head).toMatch(/^started \(Asia\/Kathmandu\),trace_id,/);
+    const started = first!.split(",")[0]!;
+    expect(started).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d\+05:45$/);
+    expect(Math.abs(Date.parse(started) - (Date.now() - 3_600_000))).toBeLessThan(1_800_000);
   });
 });

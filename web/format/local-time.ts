@@ -73,3 +73,11 @@ export function printClock(clock: number): string {
 export function readClock(text: string): number {
   return Date.parse(`${text}Z`);
 }
+
+/** 2026-10-25T02:00+01:00 */
+export function localTime(ms: number, zone: string): string {
+  const clock = clockOf(ms, zone);
+  const minutes = Math.round((clock - ms) / 60_000);
+  const offset = new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16);
+  return `${new Date(clock).toISOString().slice(0, 16)}${minutes < 0 ? "-" : "+"}${offset}`;
+}

@@ -1,6 +1,7 @@
 import { postJson, type ApiResponse, type RequestOptions } from "../api/client.ts";
 import type { TraceList, TraceRow } from "../api/routes.ts";
 import { csv } from "../format/csv.ts";
+import { localTime } from "../format/local-time.ts";
 import { tracesQuestion, type TracesQuestion } from "./traces-question.ts";
 
 const ROOT = [
@@ -25,10 +26,14 @@ const NUMBERS = [
   "wasted_cost",
 ] as const;
 
-export function csvOfTraces(rows: readonly TraceRow[]): string {
+const LISTS = ["partial", "models", "feedback"] as const;
+
+/** With the local start of each root. */
+export function csvOfTraces(rows: readonly TraceRow[], zone: string): string {
   return csv([
-    ["trace_id", ...NUMBERS, "partial", "models", "feedback", ...ROOT.map((name) => `root_${name}`)],
+    [`started (${zone})`, "trace_id", ...NUMBERS, ...LISTS, ...ROOT.map((name) => `root_${name}`)],
     ...rows.map((row) => [
+      row.root === null ? null : localTime(Date.parse(row.root.started_at), zone),
       row.trace_id,
       ...NUMBERS.map((name) => row[name]),
       String(row.partial),

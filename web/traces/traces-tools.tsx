@@ -1,4 +1,5 @@
 import { asCurl } from "../api/client.ts";
+import { csvNameOf } from "../format/csv.ts";
 import { counted, formatCount } from "../format/figure.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { DownloadButton } from "../components/download-button.tsx";
@@ -8,6 +9,7 @@ import { tracesQuestion, type TracesQuestion } from "./traces-question.ts";
 
 interface TracesToolsProps {
   readonly question: TracesQuestion;
+  readonly zone: string;
   readonly isLive: boolean;
   readonly onLive: (isLive: boolean) => void;
   readonly refresh: () => void;
@@ -15,7 +17,7 @@ interface TracesToolsProps {
 }
 
 /** Facets, refresh, and ways to export all rows. */
-export function TracesTools({ question, isLive, onLive, refresh, facets }: TracesToolsProps) {
+export function TracesTools({ question, zone, isLive, onLive, refresh, facets }: TracesToolsProps) {
   const never = new AbortController().signal;
   return (
     <div className="tools">
@@ -40,13 +42,13 @@ export function TracesTools({ question, isLive, onLive, refresh, facets }: Trace
       </button>
       <DownloadButton
         label="CSV"
-        name="traces.csv"
+        name={csvNameOf("traces", question, zone)}
         text={async (tell) => {
           const { rows, total } = await allTraces(question, { signal: never }, (count) =>
             tell(`${counted(count, "row")} …`),
           );
           const lacks = `CSV has the first ${counted(rows.length, "trace")} of ${formatCount(total).text}`;
-          return { text: csvOfTraces(rows), ...(rows.length < total && { lacks }) };
+          return { text: csvOfTraces(rows, zone), ...(rows.length < total && { lacks }) };
         }}
       />
       <CopyButton

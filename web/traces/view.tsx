@@ -69,7 +69,7 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
           </Summary>
         )}
         <TracesTools
-          {...{ question, isLive, refresh, facets }}
+          {...{ question, zone, isLive, refresh, facets }}
           onLive={(isWanted) => change({ live: isWanted ? "" : "off" })}
         />
       </div>

@@ -4,9 +4,10 @@ import { CopyButton } from "../components/copy-button.tsx";
 import { DownloadButton } from "../components/download-button.tsx";
 import { Menu } from "../components/menu.tsx";
 import { Segments } from "../components/segments.tsx";
+import { csvNameOf } from "../format/csv.ts";
 import { canBeOfTraces, printGroups } from "../state/groups.ts";
 import { INTERVALS } from "../state/time-range.ts";
-import { csvNameOf, csvOfUsage } from "./csv-of-usage.ts";
+import { csvOfUsage } from "./csv-of-usage.ts";
 import { GroupPicker } from "./group-picker.tsx";
 import { usageQuestion, type UsageQuestion } from "./load-usage.ts";
 import { measuresOf } from "./measures.ts";
@@ -22,7 +23,7 @@ interface UsageToolsProps {
 
 /** Group, measure, interval, chart, and ways to export. */
 export function UsageTools({ question, asLines, stats, refresh, change }: UsageToolsProps) {
-  const { project, window, zone, of, groups, measure, interval } = question;
+  const { zone, of, groups, measure, interval } = question;
   return (
     <div className="tools">
       <GroupPicker {...{ question }} onGroups={(next) => change({ group: printGroups(next) })} />
@@ -61,7 +62,7 @@ export function UsageTools({ question, asLines, stats, refresh, change }: UsageT
             {stats !== undefined && (
               <DownloadButton
                 label="CSV"
-                name={csvNameOf(project, window, zone)}
+                name={csvNameOf("usage", question, zone)}
                 text={() => ({ text: csvOfUsage(stats) })}
               />
             )}

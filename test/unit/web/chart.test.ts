@@ -9,13 +9,14 @@ import {
   windowOf,
 } from "../../../web/components/chart-buckets.ts";
 import { geometryOf } from "../../../web/components/chart-geometry.ts";
+import { csvNameOf } from "../../../web/format/csv.ts";
 import { formatCount } from "../../../web/format/figure.ts";
 import { colorsOf } from "../../../web/usage/colors.ts";
 import type { UsageStats } from "../../../web/api/routes.ts";
 import { searchOfGroup } from "../../../web/state/drill.ts";
 import { subjectOf } from "../../../web/state/groups.ts";
 import { mergeErrors } from "../../../web/state/merge-errors.ts";
-import { csvNameOf, csvOfUsage } from "../../../web/usage/csv-of-usage.ts";
+import { csvOfUsage } from "../../../web/usage/csv-of-usage.ts";
 
 const ZONE = "Europe/Berlin";
 const format = formatCount;
@@ -243,5 +244,7 @@ it("a CSV of usage has local starts, and its project and range in its name", () 
     "",
   ]);
   const window = { fromMs: Date.parse("2026-09-30T22:00Z"), toMs: Date.parse("2026-10-28T23:00Z") };
-  expect(csvNameOf("acme/app", window, ZONE)).toBe("usage acme-app 2026-10-01–2026-10-28.csv");
+  expect(csvNameOf("usage", { project: "acme/app", window }, ZONE)).toBe(
+    "usage acme-app 2026-10-01–2026-10-28.csv",
+  );
 });
