@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
+import { formatCount } from "../../web/format/figure.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { isLong } from "../helpers/runs.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
@@ -259,14 +260,22 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium", () => {
       async (id) => {
         await show(page, `/${PROJECT}/trace/${id.split("-").slice(0, 2).join("-")}?call=${id}&tab=cost`);
         const row = (await allRows(page)).find((one) => one.id.title === id)!;
-        const amounts = (await page.evaluate(readTables))
-          .at(-1)!
-          .filter(({ cells }) => cells.length === 4)
-          .map(({ cells }) => numberOf(cells[2]!.title));
-        expect(amounts.length).toBeGreaterThan(0);
-        const sum = amounts.reduce((all, amount) => all + amount, 0);
-        expectFigure(row["cost"], sum);
-        expectFigure(await cellOf(page.locator(".receipt tfoot td").first()), sum);
+        const lines = (await page.evaluate(readTables)).at(-1)!.filter(({ cells }) => cells.length === 4);
+        const total = lines.pop()!;
+        expect(lines.length).toBeGreaterThan(0);
+        const sumOf = (column: number, among = lines): number =>
+          among.reduce((sum, { cells }) => sum + numberOf(cells[column]!.title), 0);
+        expectFigure(row["cost"], sumOf(2));
+        expectFigure(total.cells[2], sumOf(2));
+        const tokens = sumOf(
+          0,
+          lines.filter(({ name }) => name.includes("tokens")),
+        );
+        expectFigure(total.cells[0], tokens);
+        // where the caches are told beside the tokens, their number stands there
+        const [, beside = "0"] = /([\d.,]+K?) of caches/.exec(total.name) ?? [];
+        const shown = numberOf(row["tokens"]!.title);
+        expect(formatCount(tokens - shown).text).toBe(beside);
       },
     );
   });

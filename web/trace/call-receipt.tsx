@@ -31,7 +31,7 @@ export function CallReceipt({ project, traceId, id, zone, onModel, used }: CallR
   return (
     <div className="receipt" aria-busy={load.busy}>
       <LoadState load={load} />
-      {load.value !== undefined && <Lines receipt={load.value} {...{ zone, onModel }} />}
+      {load.value !== undefined && <Lines receipt={load.value} {...{ zone, onModel, used }} />}
       {load.value !== undefined && <Origins receipt={load.value} />}
     </div>
   );
@@ -43,13 +43,15 @@ const PARTS = { own: "the call itself", below: "the calls below it" };
 const COLUMNS = ["model", "quantity", "rate", "amount", "price"];
 const NUMBERS = ["quantity", "rate", "amount"];
 
-interface LinesProps extends Pick<CallReceiptProps, "zone" | "onModel"> {
+interface LinesProps extends Pick<CallReceiptProps, "zone" | "onModel" | "used"> {
   readonly receipt: Receipt;
 }
 
-function Lines({ receipt: { lines, total }, zone, onModel }: LinesProps) {
+function Lines({ receipt: { lines, total }, zone, onModel, used }: LinesProps) {
   if (lines.length === 0) return <p className="dim">Neither this call nor any below it used a model.</p>;
   const partial = lines.some(({ amount_usd }) => amount_usd === null);
+  const tokens = lines.reduce((sum, { cost, quantity }) => (cost === "other_cost" ? sum : sum + quantity), 0);
+  const beside = used === undefined ? 0 : tokens - used.tokens;
   return (
     <div className="wide" tabIndex={0} role="region" aria-label="Receipt">
       <table>
@@ -76,9 +78,16 @@ function Lines({ receipt: { lines, total }, zone, onModel }: LinesProps) {
         ))}
         <tfoot>
           <tr>
-            <th scope="row" colSpan={3}>
+            <th scope="row">
               total
+              {beside > 0 && (
+                <small className="below">{formatCount(beside).text} of caches, told beside the tokens</small>
+              )}
             </th>
+            <td className="number">
+              <FormattedValue figure={formatCount(tokens)} />
+            </td>
+            <td />
             <td className="number">
               <Cost total={{ total_cost: total.total_cost, partial }} />
             </td>
