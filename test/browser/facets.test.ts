@@ -104,4 +104,13 @@ describe.skipIf(chromiumPath === undefined)("facets of traces in Chromium", () =
     expect(started).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d\+05:45$/);
     expect(Math.abs(Date.parse(started) - (Date.now() - 3_600_000))).toBeLessThan(1_800_000);
   });
+
+  it("a low window, as at 200 % zoom, scrolls as a whole instead of leaving three rows", async () => {
+    await page.setViewportSize({ width: 720, height: 450 });
+    await show(page, `/${PROJECT}/traces`);
+    const [list, rail] = [page.locator(".rows"), page.locator(".rail")];
+    const { y, height } = (await list.boundingBox())!;
+    expect(height).toBeGreaterThanOrEqual(450);
+    expect((await rail.boundingBox())!.y).toBeGreaterThanOrEqual(y + height);
+  });
 });
