@@ -92,7 +92,7 @@ function Node({ name, value, depth, matches }: NodeProps) {
   );
 }
 
-/** What has nothing below it. */
+/** A scalar, or an empty object or array. */
 function Leaf({ value }: { readonly value: unknown }) {
   const [chars, setChars] = useState(FIRST_CHARS);
   if (typeof value === "object" && value !== null)

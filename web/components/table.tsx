@@ -15,7 +15,7 @@ interface TableProps<Row> {
   readonly className?: string;
   /** The name is shown, too. */
   readonly hasCaption?: boolean;
-  /** What is said if there are no rows. */
+  /** Text in place of a table without rows. */
   readonly none?: string;
   /** The first one names the rows; one of buttons has no name. */
   readonly columns: readonly Column<Row>[];

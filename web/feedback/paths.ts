@@ -4,7 +4,7 @@ import { formatCount, formatPercent, plainNumber } from "../format/figure.ts";
 /** By aggregation: `avg`, `p50`, `count_true`, `rate`; null where there is no value. */
 export type Values = Readonly<Record<string, number | null>>;
 
-/** What is shown of values by their type: one number, with its name and format, and the columns of a table. */
+/** By type of value: the number of a card, with its name and format, and the columns of its table. */
 export const SHOWN = {
   numeric: {
     main: "avg",

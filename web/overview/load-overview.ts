@@ -34,7 +34,7 @@ export interface Overview {
   readonly neverEnded: number;
 }
 
-/** What a part of the view is given. */
+/** Props of each section of the overview. */
 export interface OverviewPart {
   readonly overview: Overview;
   readonly hrefTo: HrefTo;

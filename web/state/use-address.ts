@@ -3,7 +3,7 @@ import { printAddress, readAddress, type HrefTo, type UrlState } from "./url-sta
 
 export type Go = (change: Partial<UrlState>, how?: "replace") => void;
 
-/** What every view of a project is given. */
+/** Props of each view of a project. */
 export interface ViewProps {
   readonly address: UrlState;
   readonly project: string;
