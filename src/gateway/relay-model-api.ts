@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
-import { CHAT } from "./apis/model-apis.ts";
 import type { ModelApi } from "./apis/model-api.ts";
 import { readOrUpload } from "./request-body.ts";
 import { readCaller } from "./recording/caller.ts";
@@ -39,9 +38,6 @@ export interface ModelRelayOptions {
   };
 }
 
-/** Servers redirect from one form to the other; following it to the gateway would loop. */
-const CHAT_PATHS: ReadonlySet<string> = new Set(["/chat/completions", "/chat/completions/"]);
-
 /** Relays a request to a metered endpoint and records it if it names a project. */
 export async function relayModelApi(
   request: FastifyRequest,
@@ -76,14 +72,13 @@ export async function relayModelApi(
 
   const body = asked === undefined ? await bodyToSend(request.raw, limits) : asked.body;
   const hideUsage = asked?.hideUsage ?? false;
-  const own = modelApi === CHAT ? target.chatPath : modelApi.path;
   await gateway.relay(request, reply, {
     route: `POST ${modelApi.path}`,
     meter: options.meter,
     target,
     upstreamRequest: {
       method: "POST",
-      path: targetUnder(target.upstream.base, withQueryOf(request.url, own)),
+      path: targetUnder(target.upstream.base, withQueryOf(request.url, modelApi.path)),
       headers: headersFor(request, target, body),
       body,
     },
@@ -92,9 +87,6 @@ export async function relayModelApi(
     repeatable: true,
     keepAliveMs: settings.sseKeepAliveMs,
     stallMs: settings.stallMs,
-    onRedirect: (leadsTo) => {
-      if (modelApi === CHAT && CHAT_PATHS.has(leadsTo)) target.chatPath = leadsTo;
-    },
     observer: recording,
   });
 }

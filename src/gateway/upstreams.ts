@@ -39,8 +39,6 @@ export interface Target extends RelayTarget {
   readonly credential: Credential | undefined;
   /** Provider as configured, else implied by the URL. */
   readonly provider: string | undefined;
-  /** Chat path; gains a trailing slash once the upstream has redirected there. */
-  chatPath: string;
 }
 
 /** Routing input: path and model of a request. */
@@ -168,21 +166,21 @@ function nameAmong(names: Set<string>, { url }: RouteSettings): string {
 
 function targetOf(
   name: string,
-  { api, ...settings }: UpstreamSettings & { readonly api?: Api },
+  {
+    api = name === "anthropic" ? "anthropic" : "openai",
+    ...settings
+  }: UpstreamSettings & { readonly api?: Api },
   open: Open,
 ): Target | undefined {
   const { url, apiKey, provider } = settings;
   if (url === undefined) return undefined;
   const upstream = open({ ...settings, url });
-  const apiOrDefault = api ?? (name === "anthropic" ? "anthropic" : "openai");
   return {
     name,
-    variable: api === undefined ? `${name.toUpperCase()}_UPSTREAM_URL` : "GATEWAY_ROUTES_FILE",
-    api: apiOrDefault,
-    credential: credentialOf(upstream.base.url, apiKey, apiOrDefault),
+    api,
+    credential: credentialOf(upstream.base.url, apiKey, api),
     upstream,
     provider: provider ?? providerAt(upstream.base.url.hostname),
-    chatPath: "/chat/completions",
   };
 }
 

@@ -25,8 +25,7 @@ import type {
   UpstreamListener,
   UpstreamRequest,
 } from "./upstream.ts";
-import { redirectLoop, errorOf, rowOf } from "./upstream-failure.ts";
-import { readRedirect, type Redirect } from "./redirect.ts";
+import { errorOf, rowOf } from "./upstream-failure.ts";
 
 /** Client-side outcome of a relay. */
 export type Outcome = "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error";
@@ -51,8 +50,6 @@ export interface RelayMetrics {
 
 export interface RelayTarget {
   readonly name: string;
-  /** Setting with its URL. */
-  readonly variable: string;
   readonly upstream: Upstream;
 }
 
@@ -71,8 +68,6 @@ export interface RelayOptions {
   readonly keepAliveMs: number;
   /** Time a client may stop reading. */
   readonly stallMs: number;
-  /** Receives the target of an upstream redirect, as a path under its base URL. */
-  readonly onRedirect?: (path: string) => void;
   readonly observer: RelayObserver | undefined;
   readonly rewrite?: ResponseRewrite | undefined;
   /** Acquires an open-request permit to read a stream on after its client disconnected; `undefined` if unavailable. */
@@ -165,11 +160,7 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     this.#status = status;
     meter.firstByte(route, this.#reply.elapsedTime / 1000);
     observer?.onHead(status, headers);
-    const out = this.#outHeaders(headers);
-    const redirect = this.#readRedirect(status, headers);
-    if (redirect?.isEndless === true) return this.#rejectRedirect(redirect.upgrade);
-    if (redirect?.path !== undefined) out["location"] = `/v1${redirect.path}`;
-    const head = { status, headers: out };
+    const head = { status, headers: this.#outHeaders(headers) };
     if (rewrite !== undefined && this.#request.method !== "HEAD" && isRewritten(rewrite, status, headers)) {
       this.#response = this.#hold(rewrite, head);
       return;
@@ -310,26 +301,6 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     headers["x-request-id"] = clientNamedIt || theirs === undefined ? own : theirs;
     if (theirs !== undefined && theirs !== own) headers["x-upstream-request-id"] = theirs;
     return headers;
-  }
-
-  #readRedirect(status: number, { location }: IncomingHttpHeaders): Redirect | undefined {
-    if (location === undefined) return undefined;
-    const { target, upstreamRequest, onRedirect } = this.#options;
-    const { method, path } = upstreamRequest;
-    const redirect = readRedirect(target.upstream.base, { method, target: path, status, location });
-    if (redirect.path !== undefined) onRedirect?.(redirect.path);
-    return redirect;
-  }
-
-  #rejectRedirect(upgrade: string | undefined): void {
-    const { variable } = this.#options.target;
-    this.#call?.abort();
-    this.#request.log.error({ variable, set: upgrade }, "upstream redirect loop");
-    const failure = redirectLoop(variable, upgrade);
-    this.#failed(failure, "error");
-    // retries do not help until the operator fixes the setting
-    void this.#reply.header("x-should-retry", "false");
-    this.#reject(failure);
   }
 
   #failed(failure: UpstreamFailure, outcome: "upstream_cut" | "error"): void {

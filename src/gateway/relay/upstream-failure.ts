@@ -34,11 +34,6 @@ const rows = {
     message: "The upstream's response is not valid HTTP.",
     mayHaveBeenProcessed: true,
   },
-  redirected: {
-    code: "upstream_invalid",
-    message: "The upstream redirects the request to itself.",
-    mayHaveBeenProcessed: false,
-  },
 } as const satisfies Record<FailureKind, FailureRow>;
 
 export function rowOf(failure: UpstreamFailure): FailureRow {
@@ -48,13 +43,6 @@ export function rowOf(failure: UpstreamFailure): FailureRow {
 /** Returns the error to send. A truncated request body is the client's error, not the upstream's. */
 export function errorOf({ kind, cause }: UpstreamFailure): AppError {
   return cause instanceof AppError ? cause : new AppError(rows[kind].code, rows[kind].message, { cause });
-}
-
-/** Builds the failure of a redirect back to this gateway. `upgrade`: the base URL it redirects to. */
-export function redirectLoop(variable: string, upgrade: string | undefined): UpstreamFailure {
-  const { code, message } = rows.redirected;
-  const advice = upgrade === undefined ? `See ${variable}.` : `Set ${variable} to ${upgrade}.`;
-  return { kind: "redirected", cause: new AppError(code, `${message} ${advice}`) };
 }
 
 /** Builds the failure of a stream closed cleanly, but without end marker. */

@@ -48,7 +48,7 @@ export interface UpstreamCall {
   resume(): void;
 }
 
-export type FailureKind = "unreachable" | "connect_timeout" | "timeout" | "broken" | "invalid" | "redirected";
+export type FailureKind = "unreachable" | "connect_timeout" | "timeout" | "broken" | "invalid";
 
 export interface UpstreamFailure {
   readonly kind: FailureKind;
