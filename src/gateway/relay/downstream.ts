@@ -89,11 +89,7 @@ export class Downstream {
       response.socket?.destroy();
       return;
     }
-    const tearDown = (): void => {
-      // HTTP/1.0 without a length ends with the connection: only a reset shows a cut
-      if (response.req.httpVersion === "1.0") response.socket?.resetAndDestroy();
-      else response.socket?.destroySoon();
-    };
+    const tearDown = (): void => response.socket?.destroySoon();
     this.#wait(patienceMs);
     if (last === undefined) setImmediate(tearDown);
     else response.write(last, () => setImmediate(tearDown));

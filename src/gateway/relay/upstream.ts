@@ -4,7 +4,6 @@ import { errors, Pool, type Dispatcher } from "undici";
 import type { MaskedPieces, SecretMask } from "../../shared/secret-mask.ts";
 import { encodingsOf } from "../recording/response-decoder.ts";
 import { isEventStream } from "./headers.ts";
-import "./interim-responses.ts";
 import { CompressedResponse } from "./compressed-response.ts";
 import { readBase, type UpstreamBase } from "./upstream-path.ts";
 
