@@ -19,7 +19,8 @@ export function openLog(config: Config): Logger {
 
 /** Creates a log that masks configured secrets, API keys, and credentials in URLs and headers. */
 export function createLog(config: Config, destination: DestinationStream): Logger {
-  const mask = secretMask(secretsOf(config));
+  const forms = (secret: string) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
+  const mask = secretMask(secretsOf(config).flatMap(forms));
   const streamWrite = (line: string): string =>
     mask.text(line).replaceAll(KEYS, "st_$1_***").replaceAll(CREDENTIALS, "$1***$2");
   return pino({ level: config.LOG_LEVEL, hooks: { streamWrite } }, destination);

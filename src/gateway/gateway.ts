@@ -1,14 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FairSemaphore, Permit } from "../fairness/fair-semaphore.ts";
 import { AppError } from "../shared/errors.ts";
-import { secretMask } from "../shared/secret-mask.ts";
+import { secretMask, type SecretMask } from "../shared/secret-mask.ts";
 import { upstreamSecrets } from "./relay/credential.ts";
 import { startRelay, type RelayOptions, type RunningRelay } from "./relay/relay.ts";
 import { openUpstream, type UpstreamOptions } from "./relay/upstream.ts";
 import { Upstreams, type UpstreamsSettings } from "./upstreams.ts";
 
-export interface GatewaySettings
-  extends UpstreamsSettings, Omit<UpstreamOptions, "baseUrl" | "connections" | "mask"> {
+export interface GatewaySettings extends UpstreamsSettings, Omit<UpstreamOptions, "baseUrl" | "connections"> {
   /** Limiter of open requests; excess requests are rejected. */
   readonly open: FairSemaphore;
 }
@@ -17,6 +16,7 @@ export interface GatewaySettings
 export class Gateway {
   readonly upstreams: Upstreams;
   readonly #slots: FairSemaphore;
+  readonly #mask: SecretMask;
   readonly #open = new Set<RunningRelay>();
   #stopping = false;
   #grace: NodeJS.Timeout | undefined;
@@ -24,11 +24,11 @@ export class Gateway {
   constructor(settings: GatewaySettings) {
     const { training, chat, anthropic, routes = [], open } = settings;
     const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs } = settings;
-    const mask = secretMask([training, chat, anthropic, ...routes].flatMap(upstreamSecrets));
+    this.#mask = secretMask([training, chat, anthropic, ...routes].flatMap(upstreamSecrets));
     const times = { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs };
     this.#slots = open;
     this.upstreams = new Upstreams(settings, ({ url }) =>
-      openUpstream({ baseUrl: url, connections: open.capacity, ...times, mask }),
+      openUpstream({ baseUrl: url, connections: open.capacity, ...times }),
     );
   }
 
@@ -52,13 +52,17 @@ export class Gateway {
   }
 
   /** Relays one request; resolves when the client's side closes. Throws `AppError` if no response could be relayed. */
-  async relay(request: FastifyRequest, reply: FastifyReply, options: RelayOptions): Promise<void> {
+  async relay(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    options: Omit<RelayOptions, "acquireSlot" | "mask">,
+  ): Promise<void> {
     if (this.#stopping) {
       throw new AppError("service_overloaded", "The gateway is stopping.", { retryAfterSeconds: 1 });
     }
     const acquireSlot = (): Permit | undefined =>
       this.#stopping ? undefined : this.#slots.tryAcquire(request.grant.tenant);
-    const relay = startRelay(request, reply, { ...options, acquireSlot });
+    const relay = startRelay(request, reply, { ...options, acquireSlot, mask: this.#mask });
     this.#open.add(relay);
     try {
       await relay.closed;

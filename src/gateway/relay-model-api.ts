@@ -79,7 +79,8 @@ export async function relayModelApi(
     upstreamRequest: {
       method: "POST",
       path: targetUnder(target.upstream.base, withQueryOf(request.url, modelApi.path)),
-      headers: headersFor(request, target, body),
+      // a stream that is edited has to be read
+      headers: { ...headersFor(request, target, body), ...(hideUsage && { "accept-encoding": "identity" }) },
       body,
     },
     wrapsErrors: modelApi.wrapsErrors,

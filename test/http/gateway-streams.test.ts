@@ -121,17 +121,15 @@ describe("a stream", () => {
     await answer;
   });
 
-  it("forbids caching, buffering and compression", async () => {
+  it("forbids caching and buffering", async () => {
     play([chunk("a"), DONE]);
-    const { headers } = await stream("accept-encoding: gzip, br").answer;
+    const { headers } = await stream().answer;
     expect(headers).toMatchObject({
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-cache",
       "x-accel-buffering": "no",
       "x-request-id": expect.any(String),
     });
-    expect(headers["content-encoding"]).toBeUndefined();
-    expect(test.upstream.seen[0]!.headers["accept-encoding"]).toBe("identity");
   });
 
   it("ends properly if the end marker lacks its blank line", async () => {
@@ -177,7 +175,7 @@ describe("a response of an unexpected form", () => {
     }
   });
 
-  it("passes event by event, decompressed, if the upstream compresses nevertheless", async () => {
+  it("that is compressed passes byte for byte, as it arrives", async () => {
     const events = [chunk("a"), chunk("b"), DONE];
     const packers = { gzip: createGzip(), br: createBrotliCompress(), zstd: createZstdCompress() };
     for (const [encoding, packer] of Object.entries(packers)) {
@@ -186,16 +184,15 @@ describe("a response of an unexpected form", () => {
       const chunks = pieces.flatMap((piece, at) => [turns[at]!.promise, piece]);
       test.upstream.fail({ kind: "bytes", chunks, headers: { "content-encoding": encoding }, ending: "end" });
       const { received, answer } = stream(RECORDED);
-      for (const [at, turn] of turns.entries()) {
+      await until(() => received().includes("\r\n\r\n"));
+      for (const turn of turns) {
+        const before = received().length;
         turn.resolve();
-        await until(() => received().includes(events[at]!));
+        await until(() => received().length > before);
       }
       const { complete, headers, body } = await answer;
-      expect([complete, headers["content-encoding"], body.toString()]).toEqual([
-        true,
-        undefined,
-        events.join(""),
-      ]);
+      const sent = Buffer.concat(pieces);
+      expect([complete, headers["content-encoding"], body.equals(sent)]).toEqual([true, encoding, true]);
     }
   });
 });

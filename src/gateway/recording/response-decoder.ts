@@ -10,11 +10,6 @@ export interface ResponseDecoder {
   write(chunk: Buffer): void;
   /** Resolves when all decompressed bytes have been emitted; `undefined` if they already were. */
   end(): Promise<void> | undefined;
-  /** True if some input could not be decompressed. */
-  readonly failed: boolean;
-  /** Emits noop until `resume`. */
-  pause(): void;
-  resume(): void;
 }
 
 /** Decompressors by encoding; each decodes truncated input up to its end. */
@@ -41,8 +36,7 @@ export function openDecoder(
   onData: (plain: Buffer) => void,
 ): ResponseDecoder | undefined {
   const [outer, ...inner] = encodings.toReversed();
-  const noop = (): undefined => undefined;
-  if (outer === undefined) return { write: onData, end: noop, failed: false, pause: noop, resume: noop };
+  if (outer === undefined) return { write: onData, end: () => undefined };
   const open = decompressors.get(outer);
   const next = openDecoder(inner.toReversed(), onData);
   if (open === undefined || next === undefined) return undefined;
@@ -73,20 +67,6 @@ class DecompressingStream implements ResponseDecoder {
     else this.#transform.end();
     await this.#over.promise;
     await this.#next.end();
-  }
-
-  get failed(): boolean {
-    return this.#gaveUp || this.#next.failed;
-  }
-
-  pause(): void {
-    this.#transform?.pause();
-    this.#next.pause();
-  }
-
-  resume(): void {
-    this.#transform?.resume();
-    this.#next.resume();
   }
 
   #start(first: Buffer): Transform {

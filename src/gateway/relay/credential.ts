@@ -8,7 +8,7 @@ export function credentialOf(url: URL, apiKey: string | undefined, api: Api): Cr
   return value === undefined ? undefined : { header: "authorization", value };
 }
 
-/** Returns the upstream's credentials in every form a response could quote. */
+/** Returns the upstream's credentials: its key, and what is secret in its URL. */
 export function upstreamSecrets({
   url,
   apiKey,
@@ -20,7 +20,11 @@ export function upstreamSecrets({
   const base = new URL(url);
   const basic = authorizationOf(base, undefined)?.slice("Basic ".length);
   const password = decodeURIComponent(base.password);
-  return [apiKey, basic, password].filter((secret) => secret !== undefined && secret !== "") as string[];
+  const query = [
+    ...base.searchParams.values(),
+    ...base.search.split("&").map((one) => one.slice(one.indexOf("=") + 1)),
+  ];
+  return [apiKey, basic, password, ...query].filter((secret) => secret !== undefined);
 }
 
 function authorizationOf({ username, password }: URL, apiKey: string | undefined): string | undefined {

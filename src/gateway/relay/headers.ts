@@ -6,6 +6,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 /** Request headers forwarded upstream. All others are dropped: keys, cookies, hop-by-hop and proxy headers. */
 const REQUEST_HEADERS = new Set([
   "accept",
+  "accept-encoding",
   "accept-language",
   "content-digest",
   "content-encoding",
@@ -92,8 +93,6 @@ export function upstreamHeaders(
   if (own !== undefined) Object.assign(headers, own);
   else if (credential !== undefined) headers[credential.header] = credential.value;
   if (contentLength !== undefined) headers["content-length"] = String(contentLength);
-  // the gateway parses the response
-  headers["accept-encoding"] = "identity";
   return headers;
 }
 
@@ -105,6 +104,14 @@ export function clientHeaders(upstream: IncomingHttpHeaders): Record<string, str
     headers["x-accel-buffering"] = "no";
   }
   return headers;
+}
+
+/** Headers that describe the bytes as the upstream sent them. */
+const OF_BYTES = new Set(["content-encoding", "content-digest", "content-md5", "digest", "etag"]);
+
+/** Headers for a body that is not as the upstream sent it. */
+export function headersOfChanged(headers: Record<string, string | string[]>): typeof headers {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_BYTES.has(name)));
 }
 
 /** Returns the provider's id of a request: Anthropic sends `request-id`, OpenAI `x-request-id`. */

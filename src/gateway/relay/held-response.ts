@@ -3,8 +3,8 @@ import { AppError } from "../../shared/errors.ts";
 import { decompressBody } from "../decompress-body.ts";
 import { encodingsOf } from "../recording/response-decoder.ts";
 import type { Downstream } from "./downstream.ts";
-import { isJson } from "./headers.ts";
-import type { Head, OnComplete, OutHeaders, RelayedResponse } from "./response.ts";
+import { headersOfChanged, isJson } from "./headers.ts";
+import type { Head, OnComplete, RelayedResponse } from "./response.ts";
 import { errorOf } from "./upstream-failure.ts";
 
 /** Rewrite of whole successful responses. */
@@ -25,8 +25,6 @@ export function isRewritten(
 }
 
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Headers that describe the bytes as the upstream sent them. */
-const OF_BYTES = ["content-encoding", "content-digest", "content-md5", "digest", "etag"];
 
 /** Holds a response until it is complete and rewritten. */
 export function heldResponse(
@@ -57,7 +55,7 @@ export function heldResponse(
     const body = rewritten ?? sent;
     options.onSend();
     void options.onComplete();
-    const kept = rewritten === undefined ? headers : without(headers, OF_BYTES);
+    const kept = rewritten === undefined ? headers : headersOfChanged(headers);
     down.head(status, { ...kept, "content-length": String(body.length) });
     down.end(body);
   };
@@ -94,8 +92,4 @@ function tooLarge(): AppError {
     "upstream_invalid",
     `The upstream's response cannot be read within ${MAX_BYTES} bytes.`,
   );
-}
-
-function without(headers: OutHeaders, names: readonly string[]): OutHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
 }

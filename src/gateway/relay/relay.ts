@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { AppError } from "../../shared/errors.ts";
 import type { Permit } from "../../fairness/fair-semaphore.ts";
+import type { SecretMask } from "../../shared/secret-mask.ts";
 import { errorBodyOf } from "../error-envelope.ts";
 import {
   errorResponse,
@@ -71,7 +72,9 @@ export interface RelayOptions {
   readonly observer: RelayObserver | undefined;
   readonly rewrite?: ResponseRewrite | undefined;
   /** Acquires an open-request permit to read a stream on after its client disconnected; `undefined` if unavailable. */
-  readonly acquireSlot?: () => Permit | undefined;
+  readonly acquireSlot: () => Permit | undefined;
+  /** Masks the operator's keys. */
+  readonly mask: SecretMask;
 }
 
 /** Time an upstream may keep the connection open after its end marker. */
@@ -155,8 +158,9 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     this.#options.observer?.onSend();
   }
 
-  onHead(status: number, headers: IncomingHttpHeaders): void {
-    const { observer, meter, route, rewrite } = this.#options;
+  onHead(status: number, theirs: IncomingHttpHeaders): void {
+    const { observer, meter, route, rewrite, mask } = this.#options;
+    const headers = maskedHeaders(theirs, mask);
     this.#status = status;
     meter.firstByte(route, this.#reply.elapsedTime / 1000);
     observer?.onHead(status, headers);
@@ -212,7 +216,7 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
 
   onLeave(): void {
     if (this.#outcome !== undefined) return;
-    const permit = this.#stream?.awaitsUsage === true ? this.#options.acquireSlot?.() : undefined;
+    const permit = this.#stream?.awaitsUsage === true ? this.#options.acquireSlot() : undefined;
     if (permit !== undefined) {
       const timer = setTimeout(() => this.stopReadingOn(), READ_ON_MS);
       this.#readOn = { permit, timer, bytes: 0 };
@@ -252,24 +256,17 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
   }
 
   #responseTo(head: Head, headers: IncomingHttpHeaders): RelayedResponse {
-    const { wrapsErrors: wraps, openStream, observer, keepAliveMs } = this.#options;
-    const outcome = head.status >= 400 ? "error" : "finished";
-    const onComplete: OnComplete = () => this.#end(outcome);
+    const { wrapsErrors: wraps, openStream, observer, keepAliveMs, mask } = this.#options;
+    const isError = head.status >= 400;
+    const onComplete: OnComplete = () => this.#end(isError ? "error" : "finished");
     const listener = { onChunk: observer?.onChunk.bind(observer), onComplete };
-    const isError = head.status >= 400 && this.#request.method !== "HEAD";
     const encodings = encodingsOf(headers["content-encoding"]);
-    if (isError && (wraps || observer !== undefined)) {
+    if (isError && this.#request.method !== "HEAD") {
       const onError = (body: Buffer): void => observer?.onError(body.toString("utf8"));
       const bodyOf = (failure: UpstreamFailure): object => errorBodyOf(errorOf(failure), this.#request);
-      return errorResponse(this.#down, head, { wraps, bodyOf, onError, onComplete });
+      return errorResponse(this.#down, head, { encodings, mask, wraps, bodyOf, onError, onComplete });
     }
-    if (encodings.length > 0 && observer !== undefined) {
-      // the last byte waits for the copy's decompression
-      const { "content-length": _, ...others } = head.headers;
-      return plainResponse(this.#down, { ...head, headers: others }, listener);
-    }
-    if (encodings.length > 0) return plainResponse(this.#down, head, listener);
-    if (isEventStream(headers["content-type"])) {
+    if (encodings.length === 0 && isEventStream(headers["content-type"])) {
       this.#stream = openStream(observer?.onEvent.bind(observer));
       return streamResponse(this.#down, head, this.#stream, { keepAliveMs, ...listener });
     }
@@ -324,6 +321,12 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     }
     return this.#observed;
   }
+}
+
+function maskedHeaders(headers: IncomingHttpHeaders, mask: SecretMask): IncomingHttpHeaders {
+  const masked = (value: string | string[] | undefined) =>
+    Array.isArray(value) ? value.map(mask.text) : value && mask.text(value);
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, masked(value)]));
 }
 
 function toHeader(value: number | string | string[] | undefined): string | string[] {

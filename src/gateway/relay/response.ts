@@ -1,8 +1,10 @@
+import type { SecretMask } from "../../shared/secret-mask.ts";
+import { decompressBody } from "../decompress-body.ts";
 import type { StreamTransform } from "../stream/chat-stream.ts";
 import { firstByte, isObject } from "../stream/first-byte.ts";
 import type { Downstream } from "./downstream.ts";
 import { envelopeOf, readableError } from "../error-envelope.ts";
-import { isJson } from "./headers.ts";
+import { headersOfChanged, isJson } from "./headers.ts";
 import type { UpstreamFailure } from "./upstream.ts";
 import { errorOf, truncatedStream } from "./upstream-failure.ts";
 
@@ -40,32 +42,30 @@ export function plainResponse(
   return {
     data(chunk) {
       missingBytes -= chunk.length;
-      if (missingBytes > 0) {
-        down.write(chunk);
-        onChunk?.(chunk);
-        return;
-      }
+      if (missingBytes > 0) down.write(chunk);
       onChunk?.(chunk);
-      void onComplete();
-      down.write(chunk);
+      if (missingBytes <= 0) once(onComplete(), () => down.write(chunk));
     },
-    end: () => endPlain(down, onComplete),
+    end: () => once(onComplete(), () => down.end()),
     fail: (_failure, patienceMs) => down.breakOff(undefined, patienceMs),
     delivered: false,
     close: () => undefined,
   };
 }
 
-function endPlain(down: Downstream, onComplete: OnComplete): undefined {
-  const completed = onComplete();
-  if (completed === undefined) down.end();
-  else completed.finally(() => down.end()).catch(() => undefined);
+function once(completed: Promise<void> | undefined, then: () => void): undefined {
+  if (completed === undefined) then();
+  else completed.finally(then).catch(() => undefined);
 }
 
-/** Larger errors pass unchanged. */
+/** Larger errors pass as they come. */
 const MAX_ERROR_BYTES = 256 * 1024;
+const MAX_PLAIN_ERROR_BYTES = 4 * MAX_ERROR_BYTES;
+const OF_JSON = { "content-type": "application/json" };
 
 export interface ErrorOptions {
+  readonly encodings: readonly string[];
+  readonly mask: SecretMask;
   /** Converts errors to a format SDKs read. */
   readonly wraps: boolean;
   /** Builds the body of an error that replaces an interrupted one. */
@@ -75,56 +75,50 @@ export interface ErrorOptions {
   readonly onComplete: OnComplete;
 }
 
-/** Buffers an upstream error until it is complete. */
+/** Buffers an upstream error until it is complete, and masks secrets. What cannot be decompressed passes unchanged. */
 export function errorResponse(
   down: Downstream,
-  head: Head,
-  { wraps, bodyOf, onError, onComplete }: ErrorOptions,
+  { status, headers }: Head,
+  { encodings, mask, wraps, bodyOf, onError, onComplete }: ErrorOptions,
 ): RelayedResponse {
-  const { headers } = head;
   let held: Buffer[] | undefined = [];
   let heldBytes = 0;
+  const pieces = encodings.length === 0 ? mask.pieces() : undefined;
+  const pass = (chunk: Buffer): void => down.write(pieces?.push(chunk) ?? chunk);
+  const send = (body: Buffer, out: OutHeaders): void => {
+    down.head(status, { ...out, "content-length": String(body.length) });
+    down.end(body);
+  };
+  const readable = (plain: Buffer): Buffer => {
+    const masked = mask.bytes(plain);
+    return (wraps ? readableError(status, masked) : undefined) ?? masked;
+  };
   return {
     data(chunk) {
+      if (held === undefined) return pass(chunk);
       heldBytes += chunk.length;
-      if (held === undefined) {
-        down.write(chunk);
-        return;
-      }
       held.push(chunk);
       if (heldBytes <= MAX_ERROR_BYTES) return;
-      down.head(head.status, headers);
-      for (const part of held) down.write(part);
+      down.head(status, headers);
+      for (const part of held) pass(part);
       held = undefined;
     },
     end() {
-      if (held !== undefined) {
-        const theirs = Buffer.concat(held);
-        const body = (wraps ? readableError(head.status, theirs) : undefined) ?? theirs;
-        onError(body);
-        void onComplete();
-        const type = headers["content-type"];
-        const isStillTrue = !wraps || (typeof type === "string" && isJson(type));
-        down.head(head.status, {
-          ...headers,
-          ...(isStillTrue ? {} : { "content-type": "application/json" }),
-          "content-length": String(body.length),
-        });
-        down.write(body);
-      }
+      const theirs = held && Buffer.concat(held);
+      const plain = theirs && decompressBody(encodings, theirs, MAX_PLAIN_ERROR_BYTES);
+      const body = plain && readable(plain);
+      if (body !== undefined) onError(body);
       void onComplete();
-      down.end();
+      const becomesJson = wraps && body !== undefined && !isJson(String(headers["content-type"]));
+      const out = becomesJson ? { ...headers, ...OF_JSON } : headers;
+      if (theirs === undefined) down.end(pieces?.end());
+      else if (body === undefined || body.equals(plain!)) send(theirs, out);
+      else send(body, headersOfChanged(out));
       return undefined;
     },
     fail(failure, patienceMs) {
       if (held === undefined) return down.breakOff(undefined, patienceMs);
-      const body = Buffer.from(JSON.stringify(bodyOf(failure)));
-      down.head(head.status, {
-        ...headers,
-        "content-type": "application/json",
-        "content-length": String(body.length),
-      });
-      return down.end(body);
+      return send(Buffer.from(JSON.stringify(bodyOf(failure))), { ...headersOfChanged(headers), ...OF_JSON });
     },
     delivered: false,
     close: () => undefined,
@@ -200,7 +194,7 @@ export function streamResponse(
     end() {
       if (form === "object") {
         close();
-        return endPlain(down, options.onComplete);
+        return once(options.onComplete(), () => down.end());
       }
       if (stream.done) return undefined;
       const rest = stream.finish();

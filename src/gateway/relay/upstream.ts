@@ -1,10 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { errors, Pool, type Dispatcher } from "undici";
-import type { MaskedPieces, SecretMask } from "../../shared/secret-mask.ts";
-import { encodingsOf } from "../recording/response-decoder.ts";
-import { isEventStream } from "./headers.ts";
-import { CompressedResponse } from "./compressed-response.ts";
 import { readBase, type UpstreamBase } from "./upstream-path.ts";
 
 export interface UpstreamOptions {
@@ -19,8 +15,6 @@ export interface UpstreamOptions {
   readonly bodyTimeoutMs: number;
   /** Idle socket lifetime, unless the upstream asks for less. */
   readonly keepAliveMs: number;
-  /** Secrets to mask in responses. */
-  readonly mask: SecretMask;
 }
 
 export interface UpstreamRequest {
@@ -76,7 +70,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   return {
     base,
     send(request, listener) {
-      const call = new Call(listener, options.mask);
+      const call = new Call(listener);
       try {
         pool.dispatch(
           {
@@ -98,17 +92,12 @@ export function openUpstream(options: UpstreamOptions): Upstream {
 
 class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   readonly #listener: UpstreamListener;
-  readonly #mask: SecretMask;
-  readonly #body: MaskedPieces;
-  #compressed: CompressedResponse | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
   #over = false;
 
-  constructor(listener: UpstreamListener, mask: SecretMask) {
+  constructor(listener: UpstreamListener) {
     this.#listener = listener;
-    this.#mask = mask;
-    this.#body = mask.pieces();
   }
 
   abort(): void {
@@ -118,7 +107,6 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   }
 
   resume(): void {
-    this.#compressed?.resume();
     this.#controller?.resume();
   }
 
@@ -137,68 +125,24 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    if (status < 200 || this.#over) return;
-    const masked = maskedHeaders(headers, this.#mask);
-    const encodings = encodingsOf(headers["content-encoding"]);
-    if (encodings.length === 0) return this.#listener.onHead(status, masked);
-    this.#compressed = new CompressedResponse(masked, {
-      encodings,
-      // errors are buffered anyway, and event streams cannot wait
-      isHeld: status < 400 && !isEventStream(headers["content-type"]),
-      mask: this.#mask,
-      sink: {
-        head: (own) => (this.#over ? undefined : this.#listener.onHead(status, own)),
-        data: (bytes) => this.#pass(bytes),
-        unreadable: () => this.#reject(new Error("the response cannot be decompressed")),
-      },
-    });
+    if (status >= 200 && !this.#over) this.#listener.onHead(status, headers);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#compressed === undefined) this.#pass(this.#body.push(chunk));
-    else if (!this.#over) this.#compressed.write(chunk);
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#over && !this.#listener.onData(chunk)) controller.pause();
   }
 
   onResponseEnd(): void {
-    this.#pass(this.#body.end());
-    this.#end(() => this.#listener.onEnd());
+    if (this.#over) return;
+    this.#over = true;
+    this.#listener.onEnd();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.#end(() => this.#listener.onFailure({ kind: kindOf(error, this.#sent), cause: error }));
-  }
-
-  #pass(bytes: Buffer): void {
-    if (this.#over || bytes.length === 0 || this.#listener.onData(bytes)) return;
-    this.#compressed?.pause();
-    this.#controller?.pause();
-  }
-
-  /** Ends the call after the last byte; `tell` notifies the listener. */
-  #end(tell: () => void): void {
-    const over = (): void => {
-      if (this.#over) return;
-      this.#over = true;
-      tell();
-    };
-    if (this.#compressed === undefined) over();
-    else this.#compressed.end().then(over, (error: Error) => this.#reject(error));
-  }
-
-  #reject(cause: Error): void {
     if (this.#over) return;
-    this.abort();
-    this.#listener.onFailure({ kind: "invalid", cause });
+    this.#over = true;
+    this.#listener.onFailure({ kind: kindOf(error, this.#sent), cause: error });
   }
-}
-
-function maskedHeaders(headers: IncomingHttpHeaders, mask: SecretMask): IncomingHttpHeaders {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.map(mask.text) : value === undefined ? undefined : mask.text(value),
-    ]),
-  );
 }
 
 /** Source: https://undici.nodejs.org/api/Errors */

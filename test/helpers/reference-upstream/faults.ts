@@ -8,7 +8,7 @@ export type Fault =
   | {
       readonly kind: "answer";
       readonly status: number;
-      readonly body: string;
+      readonly body: string | Uint8Array;
       readonly headers?: Readonly<Record<string, string>>;
     }
   /** The connection is reset before the head of the answer. */
