@@ -143,25 +143,58 @@ describe("an upstream's own errors", () => {
     expect([response.status, await response.text()]).toEqual([429, '{"error":{"message":"slow down"}}']);
   });
 
-  it("pass unchanged on unknown paths", async () => {
-    test.upstream.fail({ kind: "answer", status: 409, body: detail });
-    const response = await ask(["POST", "/training/runs:resolve", "{}"]);
-    expect([response.status, await response.text()]).toEqual([409, detail]);
-  });
-
   it("allow a retry of requests with an idempotency key", async () => {
     test.upstream.fail({ kind: "reset" });
     const response = await ask(["POST", "/training/runs/r1/forward", '{"request_id":"1"}']);
     expect([response.status, response.headers.get("x-should-retry")]).toEqual([502, null]);
   });
+});
 
-  it("are not retried: no request is sent twice", async () => {
-    for (const request of [POST_JOB, GET_EVENTS, CHAT]) {
-      test.upstream.forget();
-      test.upstream.fail({ kind: "answer", status: 500, body: "{}" }, 5);
-      expect((await ask(request)).status).toBe(500);
-      expect(test.upstream.seen).toHaveLength(1);
+describe("an upload of unknown length", () => {
+  const LIMIT = 2 ** 20;
+  const PART = Buffer.alloc(100_000, "0123456789");
+  let app: SecondApp;
+  beforeAll(async () => {
+    app = await startSecondApp(test, { TRAINING_BODY_LIMIT_BYTES: String(LIMIT) });
+  });
+  afterAll(() => app.close());
+
+  /** Sends a part, and `more` once the upstream has the request. */
+  function upload(more: () => AsyncGenerator<Buffer>) {
+    async function* parts() {
+      yield PART;
+      await until(() => test.upstream.seen.length === 1);
+      yield* more();
     }
+    return fetch(`${app.url}/v1/preview/training-jobs`, {
+      dispatcher: patient,
+      method: "POST",
+      headers: { ...bearer, "content-type": "application/json" },
+      body: parts(),
+      duplex: "half",
+    });
+  }
+
+  it("that exceeds the limit is rejected while it is sent, and closed upstream", async () => {
+    const response = await upload(async function* () {
+      while (true) yield PART;
+    });
+    expect(response.status).toBe(413);
+    expect(await test.upstream.seen[0]!.left).toBe(true);
+  });
+
+  it("is sent once, and the error reported, if the upstream resets during it", async () => {
+    const response = await upload(async function* () {
+      test.upstream.dropConnections();
+      yield PART;
+      await new Promise(() => undefined);
+    });
+    expect([response.status, response.headers.get("x-should-retry"), await response.json()]).toMatchObject([
+      502,
+      "false",
+      { error: { code: "upstream_broken" } },
+    ]);
+    expect(test.upstream.seen).toHaveLength(1);
   });
 });
 

@@ -81,25 +81,6 @@ describe("a JSON completion that calls itself an event stream", () => {
       { numRuns: runs(12, 200) },
     );
   });
-
-  it("passes unchanged without recording", async () => {
-    test.upstream.fail({ kind: "bytes", chunks: [completion("Fine."), DONE], ending: "end" });
-    const body = '{"stream":true}';
-    const lines = ["POST /v1/chat/completions HTTP/1.1", "host: g", `authorization: Bearer ${ROOT_KEY}`];
-    const sent = sendRaw(test.port, head(...lines, `content-length: ${body.length}`), body);
-    const response = await sent.answer;
-    expect([response.complete, response.body.toString()]).toEqual([true, completion("Fine.") + DONE]);
-  });
-
-  it("is aborted where the upstream aborts", async () => {
-    const half = completion("x".repeat(100)).slice(0, 90);
-    test.upstream.fail({ kind: "bytes", chunks: [half], ending: "reset" });
-    const body = '{"stream":true}';
-    const lines = ["POST /v1/chat/completions HTTP/1.1", "host: g", `authorization: Bearer ${ROOT_KEY}`];
-    const sent = sendRaw(test.port, head(...lines, `content-length: ${body.length}`), body);
-    const response = await sent.answer;
-    expect([response.complete, response.body.toString()]).toEqual([false, half]);
-  });
 });
 
 describe("usage of a stream", () => {

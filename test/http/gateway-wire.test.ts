@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
@@ -74,23 +74,6 @@ describe("requests as the Python SDK and ART send them", () => {
     }
   });
 
-  it("a body of unknown length is accepted", async () => {
-    const { answer } = sendRaw(
-      test.port,
-      head("POST /v1/chat/completions HTTP/1.1", "host: g", AUTHORIZATION, "transfer-encoding: chunked"),
-      '10\r\n{"model":"m","me\r\n',
-      'c\r\nssages":[]}\n\r\n0\r\n\r\n',
-    );
-    expect((await answer).status).toBe(200);
-    expect(test.upstream.seen.at(-1)!.body.toString()).toBe('{"model":"m","messages":[]}\n');
-  });
-
-  it("an id of more than 100 characters is accepted", async () => {
-    const id = "x".repeat(300);
-    expect((await send(`GET /v1/preview/training-jobs/${id}`, [])).status).toBe(404);
-    expect(test.upstream.seen.at(-1)!.url).toBe(`/v1/preview/training-jobs/${id}`);
-  });
-
   it("a client that waits for 100 Continue receives it", async () => {
     const body = '{"model":"m","messages":[]}';
     const answer = await send("POST /v1/chat/completions", ["expect: 100-continue"], body);
@@ -131,16 +114,6 @@ describe("bodies", () => {
     expect(wrong.status).toBe(422);
     const bomb = await send("POST /v1/preview/models", headers, gzip(`"${"x".repeat(5_000_000)}"`));
     expect(bomb.status).toBe(413);
-  });
-
-  it("in binary pass byte for byte, with their media type", async () => {
-    const body = randomBytes(300_000);
-    const type = "application/vnd.coreweave.training-result+msgpack; version=1";
-    const answer = await send("POST /v1/training/objects/x", [`content-type: ${type}`], body);
-    expect(answer.status).toBe(200);
-    const seen = test.upstream.seen.at(-1)!;
-    expect(seen.headers["content-type"]).toBe(type);
-    expect(seen.bodySha256).toBe(createHash("sha256").update(body).digest("hex"));
   });
 
   it("that are too large are rejected before they are read, with a readable response", async () => {
@@ -268,21 +241,5 @@ describe("other methods of a known path", () => {
     expect(await asked("HEAD")).toEqual([405, allow]);
     expect(await asked("PUT")).toEqual([405, allow]);
     expect(test.upstream.seen).toHaveLength(0);
-  });
-
-  it("HEAD of the gateway's health returns no body", async () => {
-    const answer = await fetch(`http://127.0.0.1:${test.port}/v1/health`, {
-      method: "HEAD",
-      headers: { authorization: `Bearer ${ROOT_KEY}` },
-    });
-    expect([answer.status, await answer.text()]).toEqual([200, ""]);
-  });
-
-  it("of unknown paths are relayed", async () => {
-    await fetch(`http://127.0.0.1:${test.port}/v1/models`, {
-      method: "HEAD",
-      headers: { authorization: `Bearer ${ROOT_KEY}` },
-    });
-    expect(test.upstream.seen).toMatchObject([{ method: "HEAD", url: "/v1/models" }]);
   });
 });
