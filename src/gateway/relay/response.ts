@@ -44,16 +44,16 @@ export function plainResponse(
       missingBytes -= chunk.length;
       if (missingBytes > 0) down.write(chunk);
       onChunk?.(chunk);
-      if (missingBytes <= 0) once(onComplete(), () => down.write(chunk));
+      if (missingBytes <= 0) whenOver(onComplete(), () => down.write(chunk));
     },
-    end: () => once(onComplete(), () => down.end()),
+    end: () => whenOver(onComplete(), () => down.end()),
     fail: (_failure, patienceMs) => down.breakOff(undefined, patienceMs),
     delivered: false,
     close: () => undefined,
   };
 }
 
-function once(completed: Promise<void> | undefined, then: () => void): undefined {
+function whenOver(completed: Promise<void> | undefined, then: () => void): undefined {
   if (completed === undefined) then();
   else completed.finally(then).catch(() => undefined);
 }
@@ -194,7 +194,7 @@ export function streamResponse(
     end() {
       if (form === "object") {
         close();
-        return once(options.onComplete(), () => down.end());
+        return whenOver(options.onComplete(), () => down.end());
       }
       if (stream.done) return undefined;
       const rest = stream.finish();
