@@ -30,9 +30,15 @@ const KEYS = /st_([0-9a-z]{12})_[\w-]{20,}/g;
 const CREDENTIALS = /(:\/\/)[^/\s"@]+(@)|(?<=\b(?:basic|bearer) )[\w.~+/=-]{8,}()/gi;
 
 function secretsOf(config: Config): readonly string[] {
-  const { TRAINING_UPSTREAM_URL, CHAT_UPSTREAM_URL, CLICKHOUSE_URL = [] } = config;
-  const given = [config.ROOT_API_KEY, config.TRAINING_UPSTREAM_API_KEY, config.CHAT_UPSTREAM_API_KEY];
-  const urls = [TRAINING_UPSTREAM_URL, CHAT_UPSTREAM_URL, ...CLICKHOUSE_URL];
+  const { gatewayRoutes = [], CLICKHOUSE_URL = [] } = config;
+  const upstreams = [
+    { url: config.TRAINING_UPSTREAM_URL, apiKey: config.TRAINING_UPSTREAM_API_KEY },
+    { url: config.CHAT_UPSTREAM_URL, apiKey: config.CHAT_UPSTREAM_API_KEY },
+    { url: config.ANTHROPIC_UPSTREAM_URL, apiKey: config.ANTHROPIC_UPSTREAM_API_KEY },
+    ...gatewayRoutes,
+  ];
+  const given = [config.ROOT_API_KEY, ...upstreams.map(({ apiKey }) => apiKey)];
+  const urls = [...upstreams.map(({ url }) => url), ...CLICKHOUSE_URL];
   return [...given, ...urls.flatMap((url) => (url === undefined ? [] : secretsIn(url)))].filter(
     (secret) => secret !== undefined,
   );

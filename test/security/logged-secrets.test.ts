@@ -47,6 +47,8 @@ const OPERATOR = {
   training: 'sk-operator/0123+456="789',
   password: "the password: of chat",
   query: "key-in-the-query-of-chat",
+  anthropic: "sk-ant-operator-0123",
+  route: "key-of-a-route-in-its-file",
   store: "the-password-of-the-store",
 };
 const settings = {
@@ -55,6 +57,8 @@ const settings = {
   // nobody listens there
   TRAINING_UPSTREAM_URL: "http://127.0.0.1:9/v1",
   TRAINING_UPSTREAM_API_KEY: OPERATOR.training,
+  ANTHROPIC_UPSTREAM_URL: "http://127.0.0.1:9/v1",
+  ANTHROPIC_UPSTREAM_API_KEY: OPERATOR.anthropic,
   CHAT_UPSTREAM_URL: `http://me:${encodeURIComponent(OPERATOR.password)}@127.0.0.1:9/v1?key=${OPERATOR.query}`,
 };
 const config = readConfig({
@@ -65,7 +69,8 @@ const config = readConfig({
 
 let test: TestApp;
 let logged = "";
-const logger = createLog(config, { write: (line: string) => (logged += line) });
+const gatewayRoutes = [{ url: "http://127.0.0.1:9/v1", api: "openai" as const, apiKey: OPERATOR.route }];
+const logger = createLog({ ...config, gatewayRoutes }, { write: (line: string) => (logged += line) });
 
 beforeAll(async () => {
   test = await startApp({ deps: { logger }, settings });
