@@ -7,13 +7,8 @@ export interface MetricsSources {
   readonly recorder: Recorder;
 }
 
-export interface GatewayMeter extends RelayMetrics {
-  /** Counts a relayed request without usage metering. */
-  unmetered(): void;
-}
-
 /** Registers the gateway metrics. Labels are route patterns and our own names, never client paths or models. */
-export function registerMetrics(registry: Registry, sources: MetricsSources): GatewayMeter {
+export function registerMetrics(registry: Registry, sources: MetricsSources): RelayMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: "sumtree_gateway_requests_total",
@@ -28,16 +23,10 @@ export function registerMetrics(registry: Registry, sources: MetricsSources): Ga
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1200],
     registers,
   });
-  const unmetered = new Counter({
-    name: "sumtree_gateway_unmetered_total",
-    help: "Relayed requests without usage metering",
-    registers,
-  });
   for (const gauge of gauges(sources)) registry.registerMetric(gauge);
   for (const counter of recorderCounters(sources.recorder)) registry.registerMetric(counter);
   return {
     ended: (route, outcome) => requests.inc({ route, outcome }),
-    unmetered: () => unmetered.inc(),
     firstByte: (route, seconds) => firstByte.observe({ route }, seconds),
   };
 }

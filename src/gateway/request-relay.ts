@@ -7,7 +7,7 @@ import { checkNamed, readNamed, type NamedCheck } from "./ownership/request-chec
 import { ResourceAccess, type ResourceRoute } from "./ownership/resource-access.ts";
 import { scannedBody } from "./ownership/scanned-body.ts";
 import { upstreamHeaders } from "./relay/headers.ts";
-import type { RelayMetrics, RelayObserver } from "./relay/relay.ts";
+import type { RelayMetrics } from "./relay/relay.ts";
 import { readValidatedBody } from "./relay/validated-body.ts";
 import { bodyToSend, contentLengthOf, type UploadOptions } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
@@ -25,7 +25,8 @@ export interface RequestRelayOptions extends NamedCheck {
   readonly body: BodyPolicy;
   readonly wrapsErrors: boolean;
   readonly repeatable: boolean;
-  readonly observer?: RelayObserver | undefined;
+  /** Called when the request is about to be sent. */
+  readonly onSend?: (() => void) | undefined;
   readonly resource: ResourceRoute;
 }
 
@@ -35,11 +36,12 @@ export async function relayRequest(
   reply: FastifyReply,
   options: RequestRelayOptions,
 ): Promise<void> {
-  const { gateway, target, meter, settings, route, wrapsErrors, repeatable, observer, resource } = options;
+  const { gateway, target, meter, settings, route, wrapsErrors, repeatable, resource } = options;
   const access = await ResourceAccess.of(request, options.ledger, resource);
   if (!gateway.enter(request, reply)) return;
   const body = await bodyFor(request, options, access);
   const rewrite = access?.rewrite;
+  options.onSend?.();
   await gateway.relay(request, reply, {
     route,
     meter,
@@ -55,7 +57,7 @@ export async function relayRequest(
     repeatable,
     keepAliveMs: 0,
     stallMs: settings.stallMs,
-    observer,
+    observer: undefined,
     rewrite: rewrite && { onlyJson: !resource.isKnown, run: rewrite },
   });
 }

@@ -7,23 +7,24 @@ import { steadyClock, type Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { relayModelApi, type ModelRelayOptions } from "./relay-model-api.ts";
 import type { ModelApi } from "./apis/model-api.ts";
-import { isModelsPath } from "./apis/endpoint-paths.ts";
+import { FREE, isModelsPath, isTrainingPath } from "./apis/endpoint-paths.ts";
 import { CHAT, MODEL_APIS } from "./apis/model-apis.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
-import { registerMetrics, type GatewayMeter } from "./metrics.ts";
+import { registerMetrics } from "./metrics.ts";
 import { checkArtifact, checkNamedProjects } from "./named-projects.ts";
-import { FREE, observeUnmetered } from "./observe-unmetered.ts";
 import { KnownResponses, type ResponseMakers } from "./responses/known-responses.ts";
 import type { MakerOptions } from "./responses/maker-of.ts";
 import { relayResponse } from "./responses/relay-response.ts";
 import { parseResponseRequest } from "./responses/response-id.ts";
 import { isModelListRequest, singleLister, listModels } from "./models/model-list.ts";
 import { Recorder, type CompletionStore } from "./recording/recorder.ts";
+import { createUnmetered, type ReportUnmetered } from "./recording/unmetered.ts";
 import { createUnrecorded } from "./recording/unrecorded.ts";
 import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
 import { checkModelIds } from "./ownership/resource-access.ts";
 import { passThrough } from "./pass-through.ts";
+import type { RelayMetrics } from "./relay/relay.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyPolicy } from "./request-relay.ts";
 import * as schema from "./schema.ts";
@@ -106,7 +107,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   for (const modelApi of MODEL_APIS) addModelApi(add, modelApi, metered);
   for (const route of typedRoutes) addTyped(add, route, shared);
   for (const [path, allowed] of methodsByPath()) addOtherMethods(add, path, allowed);
-  addPassThrough(add, shared, metered);
+  addPassThrough(add, { shared, metered, reportUnmetered: createUnmetered(registry, steadyClock, app.log) });
 }
 
 /** Rejects WebSocket upgrades with 426, so that clients fall back to HTTP. */
@@ -121,7 +122,7 @@ function rejectUpgrades(app: FastifyInstance): void {
 type Add = (route: RouteOptions) => void;
 
 interface Shared extends MakerOptions {
-  readonly meter: GatewayMeter;
+  readonly meter: RelayMetrics;
   readonly settings: GatewayRoutesSettings;
   readonly ledger: OwnerLedger;
 }
@@ -194,10 +195,23 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
 /** Methods that may create something. */
 const MAKING: ReadonlySet<string> = new Set(["POST", "PUT"]);
 
+/** Methods that may consume tokens. */
+const CONSUMING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
+
+interface PassThroughOptions {
+  readonly shared: Shared;
+  readonly metered: ModelRelayOptions;
+  readonly reportUnmetered: ReportUnmetered;
+}
+
 /** Adds unmetered paths: the free ones and those listed in `passThrough`. */
-function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): void {
+function addPassThrough(add: Add, { shared, metered, reportUnmetered }: PassThroughOptions): void {
   const passes = passThrough(shared.settings.passThrough);
-  const relay = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+  const relay = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    onSend?: () => void,
+  ): Promise<unknown> => {
     const listed = isModelListRequest(request) ? singleLister(request, shared.gateway) : undefined;
     if (isModelListRequest(request) && listed === undefined)
       return listModels(request, reply, shared.gateway);
@@ -208,7 +222,7 @@ function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): v
     return relayRequest(request, reply, {
       ...shared,
       target,
-      observer: observeUnmetered(request, reply, { ...metered, meter: shared.meter, target }),
+      onSend,
       route: "other",
       body: { kind: "other", limitBytes: shared.settings.trainingBodyLimitBytes },
       wrapsErrors: false,
@@ -217,7 +231,8 @@ function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): v
       resource: { creates: MAKING.has(request.method), needsModel: false, isKnown: false },
     });
   };
-  for (const url of FREE) add({ method: "POST", url, schema: { hide: true }, handler: relay });
+  for (const url of FREE)
+    add({ method: "POST", url, schema: { hide: true }, handler: (request, reply) => relay(request, reply) });
   add({
     method: [...METHODS],
     url: "/*",
@@ -226,14 +241,17 @@ function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): v
       const responseRequest = parseResponseRequest(request.method, pathBehindPrefix(request.url));
       if (responseRequest !== undefined)
         return relayResponse(request, reply, { ...metered, responseRequest });
-      if (!passes(request)) {
+      const entry = passes(request);
+      if (entry === undefined) {
         throw new AppError(
           "not_found",
           "No route for this path. GATEWAY_PASSTHROUGH_PATHS lists what else passes.",
         );
       }
-      if (!isModelsPath(pathBehindPrefix(request.url))) requireScope(request.grant, "train");
-      return relay(request, reply);
+      const path = pathBehindPrefix(request.url);
+      if (!isModelsPath(path)) requireScope(request.grant, "train");
+      const isMeasurable = CONSUMING.has(request.method) && !isTrainingPath(path);
+      return relay(request, reply, isMeasurable ? () => reportUnmetered(entry) : undefined);
     },
   });
 }

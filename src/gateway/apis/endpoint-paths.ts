@@ -3,6 +3,9 @@
  * path.
  */
 
+/** Paths that are free at every provider. */
+export const FREE: ReadonlySet<string> = new Set(["/messages/count_tokens", "/responses/input_tokens"]);
+
 /** Removes the query and a trailing slash from a path. */
 export function normalizePath(url: string): string {
   return url.split("?", 1)[0]!.replace(/(?<=.)\/$/, "");

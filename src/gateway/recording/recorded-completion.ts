@@ -33,11 +33,8 @@ export interface CompletionAttributes {
   readonly source: "gateway";
   readonly stream: boolean;
   readonly outcome: "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error" | "pending";
-  /**
-   * `exact`: provider count; `partial`: provider count of a part; `estimated`: from the text; `unmetered`: endpoint without
-   * metering.
-   */
-  readonly usage: "exact" | "partial" | "estimated" | "none" | "unmetered";
+  /** `exact`: provider count; `partial`: provider count of a part; `estimated`: from the text. */
+  readonly usage: "exact" | "partial" | "estimated" | "none";
   readonly upstream: string;
   readonly status: number | null;
   readonly first_byte_ms: number | null;
