@@ -42,7 +42,7 @@ import { registerLoadShedding } from "./http/limits/load-shedding.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLog, withoutHeaders } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/limits/request-limits.ts";
-import { registerTargets, rewriteTarget } from "./http/request-target.ts";
+import { isBelowV1, registerTargets, rewriteTarget } from "./http/request-target.ts";
 import { registerSlowClients } from "./http/limits/slow-clients.ts";
 import { rejectConnect, respondBadUrl, rejectMalformed } from "./http/malformed-requests.ts";
 import { registerValidation } from "./http/schemas/validation.ts";
@@ -70,7 +70,8 @@ import { keepReserve, limitWrites } from "./disk-limit.ts";
 import { shutdownDeadlines } from "./shutdown-deadlines.ts";
 import type { Project } from "./shared/project.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
-import { envelopeOf } from "./gateway/error-envelope.ts";
+import { endpointTarget } from "./gateway/endpoint-target.ts";
+import { errorBodyOf } from "./gateway/error-envelope.ts";
 import { sendGatewayError } from "./gateway/errors.ts";
 import { completionStore } from "./gateway/recording/completion-store.ts";
 import { registerHello } from "./gateway/hello.ts";
@@ -209,12 +210,12 @@ async function createServer(
   config: Config,
   { logger, registry, steady, limiters }: ServerDeps,
 ): Promise<App> {
-  const unreadable = { log: logger, bodyOf: envelopeOf };
+  const unreadable = { log: logger, bodyOf: errorBodyOf };
   const app: App = Fastify({
     loggerInstance: withoutHeaders(logger),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     genReqId: requestIdOf,
-    rewriteUrl: rewriteTarget,
+    rewriteUrl: (request) => endpointTarget(request, rewriteTarget(request)),
     requestIdHeader: false,
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,
@@ -228,7 +229,7 @@ async function createServer(
     exposeHeadRoutes: false,
     clientErrorHandler: (error, socket) => rejectMalformed(error, socket, unreadable),
     frameworkErrors: (error, request, reply) =>
-      respondBadUrl(error, request, reply, request.url.startsWith("/v1/") ? sendGatewayError : sendError),
+      respondBadUrl(error, request, reply, isBelowV1(request.originalUrl) ? sendGatewayError : sendError),
   });
   registerRequestId(app);
   registerRequestLog(app, registry);

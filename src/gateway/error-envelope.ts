@@ -1,3 +1,4 @@
+import { plainPath } from "../http/request-target.ts";
 import type { AppError, ErrorCode, Issue } from "../shared/errors.ts";
 import { isJsonObject, isTooDeep } from "../shared/json.ts";
 import { isAnthropicPath } from "./apis/endpoint-paths.ts";
@@ -61,15 +62,26 @@ export function envelopeOf(error: AppError): ErrorEnvelope {
   };
 }
 
+interface FailedRequest {
+  /** Request target as sent, in any spelling; empty if unknown. */
+  readonly originalUrl: string;
+  readonly id: string;
+}
+
 /** Formats a gateway error as the API of the request's path does. */
-export function errorBodyOf(error: AppError, { url, id }: { readonly url: string; readonly id: string }) {
-  return isAnthropicPath(url) ? anthropicEnvelopeOf(error, id) : envelopeOf(error);
+export function errorBodyOf(error: AppError, { originalUrl, id }: FailedRequest) {
+  return isAnthropicPath(plainPath(originalUrl)) ? anthropicEnvelopeOf(error, id) : envelopeOf(error);
 }
 
 function anthropicEnvelopeOf(error: AppError, requestId: string) {
   const { error: own, detail } = envelopeOf(error);
   const { message, code, param, type } = own;
-  const shown = { type: anthropicTypeOf(type), message, code, param };
+  const shown = {
+    type: code === "payload_too_large" ? "request_too_large" : anthropicTypeOf(type),
+    message,
+    code,
+    param,
+  };
   return { type: "error" as const, error: shown, request_id: requestId, detail };
 }
 

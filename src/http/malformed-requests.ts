@@ -17,13 +17,16 @@ const unreadable = { status: 400, text: "Malformed request." };
 
 interface RejectOptions {
   readonly log: FastifyBaseLogger;
-  /** Formats the error for clients of any route, because the route is unknown. */
-  readonly bodyOf: (error: AppError) => unknown;
+  /** Formats the error of a request that has no route yet; `originalUrl` is empty if its target is unknown. */
+  readonly bodyOf: (
+    error: AppError,
+    request: { readonly originalUrl: string; readonly id: string },
+  ) => unknown;
 }
 
 /** Responds to malformed HTTP with JSON and a request id. */
 export function rejectMalformed(
-  error: Error & { code?: string },
+  error: Error & { code?: string; rawPacket?: unknown },
   socket: Duplex,
   { log, bodyOf }: RejectOptions,
 ): void {
@@ -31,7 +34,9 @@ export function rejectMalformed(
   const { status, text } = responses[error.code ?? ""] ?? unreadable;
   const requestId = randomUUID();
   log.debug({ code: error.code, status, request_id: requestId }, "malformed request rejected");
-  const body = JSON.stringify(bodyOf(new AppError("bad_request", text)));
+  const packet = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString("latin1") : "";
+  const [, originalUrl = ""] = /^[A-Z]+ (\S+) HTTP\//.exec(packet) ?? [];
+  const body = JSON.stringify(bodyOf(new AppError("bad_request", text), { originalUrl, id: requestId }));
   if (!socket.writable) {
     socket.destroy();
     return;

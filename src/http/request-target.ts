@@ -49,9 +49,22 @@ function pathOf(target: string): string | undefined {
 /** Implements Fastify's `rewriteUrl`, which cannot reject a request: `registerTargets` does. */
 export function rewriteTarget(request: IncomingMessage): string {
   const target = request.url ?? "/";
-  // the router would decode all of it
-  if (isTooLong(target)) return target.startsWith("/v1/") ? "/v1/" : "/";
-  return readTarget(target) ?? target;
+  // the router would decode all of a long one, and take another spelling for another prefix
+  return readTarget(target) ?? (isBelowV1(target) ? "/v1/" : isTooLong(target) ? "/" : target);
+}
+
+/** Returns the path of any target in plain lower case, also of an invalid one: for the format of its error only. */
+export function plainPath(target: string): string {
+  const [path = ""] = (pathOf(target) ?? target).split("?", 1);
+  return withoutTracesPrefix(
+    unescape(path)
+      .replaceAll(/\/{2,}/g, "/")
+      .toLowerCase(),
+  );
+}
+
+export function isBelowV1(target: string): boolean {
+  return plainPath(target).startsWith("/v1/");
 }
 
 /** Rejects invalid targets. The router would take any first character for a slash. */
