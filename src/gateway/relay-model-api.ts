@@ -2,12 +2,11 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
 import type { ModelApi } from "./apis/model-api.ts";
-import { readOrUpload } from "./request-body.ts";
+import { routeRequest } from "./route-request.ts";
 import { readCaller } from "./recording/caller.ts";
 import { CompletionRecording } from "./recording/completion-recording.ts";
 import type { Gateway } from "./gateway.ts";
 import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
-import { checkNamed, readNamed } from "./ownership/request-check.ts";
 import type { Target } from "./upstreams.ts";
 import type { Recorder } from "./recording/recorder.ts";
 import type { RelayMetrics } from "./relay/relay.ts";
@@ -45,10 +44,6 @@ export async function relayModelApi(
   { modelApi, ...options }: ModelRelayOptions & { readonly modelApi: ModelApi },
 ): Promise<void> {
   const { gateway, settings } = options;
-  const { upstreams } = gateway;
-  const isRouted = upstreams.dependsOnModel(modelApi.path);
-  const known = isRouted ? undefined : upstreams.targetFor({ path: modelApi.path });
-  const needsModel = isRouted || !request.grant.covers("*");
   if (!gateway.enter(request, reply)) return;
   checkDeclaredLength(request.raw, settings.chatBodyLimitBytes);
   const named = projectOf(request);
@@ -61,17 +56,20 @@ export async function relayModelApi(
   };
   const isRecorded = named.project !== undefined;
   const includeUsage = isRecorded && modelApi.asksForUsage && settings.includeUsage;
-  const asked =
-    isRecorded || needsModel ? await readOrUpload(request, { includeUsage, limits, needsModel }) : undefined;
-  const things = request.grant.covers("*") ? undefined : readNamed(request, asked?.plain());
-  const target = known ?? upstreams.targetFor({ path: modelApi.path, model: asked?.readModel() });
-  if (things !== undefined) await checkNamed(request, things, { ...options, target });
+  const query = { path: modelApi.path };
+  const { target, read } = await routeRequest(request, {
+    ...options,
+    query,
+    isRecorded,
+    includeUsage,
+    limits,
+  });
   const recording = named.project && recordingOf(request, named.project, { ...options, modelApi, target });
   if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
-  if (asked !== undefined) recording?.setRequest(asked.readRequest);
+  if (read !== undefined) recording?.setRequest(read.readRequest);
 
-  const body = asked === undefined ? await bodyToSend(request.raw, limits) : asked.body;
-  const hideUsage = asked?.hideUsage ?? false;
+  const body = read === undefined ? await bodyToSend(request.raw, limits) : read.body;
+  const hideUsage = read?.hideUsage ?? false;
   await gateway.relay(request, reply, {
     route: `POST ${modelApi.path}`,
     meter: options.meter,

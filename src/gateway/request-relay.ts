@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { readOrUpload } from "./request-body.ts";
+import { routeQueryOf, routeRequest } from "./route-request.ts";
 import type { Target } from "./upstreams.ts";
 import { OpaqueStream } from "./stream/chat-stream.ts";
 import { checkNamed, readNamed, type NamedCheck } from "./ownership/request-check.ts";
@@ -18,7 +19,9 @@ export type BodyPolicy =
   /** `other`: streamed for a key of all projects, else read whole, if it is short. */
   | { readonly kind: "streamed" | "other"; readonly limitBytes: number };
 
-export interface RequestRelayOptions extends NamedCheck {
+export interface RequestRelayOptions extends Omit<NamedCheck, "target"> {
+  /** Set if path and model do not decide. */
+  readonly target?: Target | undefined;
   readonly meter: RelayMetrics;
   readonly settings: Record<"uploadIdleMs" | "stallMs" | "chatBodyLimitBytes", number>;
   readonly route: string;
@@ -36,10 +39,10 @@ export async function relayRequest(
   reply: FastifyReply,
   options: RequestRelayOptions,
 ): Promise<void> {
-  const { gateway, target, meter, settings, route, wrapsErrors, repeatable, resource } = options;
+  const { gateway, meter, settings, route, wrapsErrors, repeatable, resource } = options;
   const access = await ResourceAccess.of(request, options.ledger, resource);
   if (!gateway.enter(request, reply)) return;
-  const body = await bodyFor(request, options, access);
+  const { target, body } = await routedBody(request, options, access);
   const rewrite = access?.rewrite;
   options.onSend?.();
   await gateway.relay(request, reply, {
@@ -62,34 +65,43 @@ export async function relayRequest(
   });
 }
 
-async function bodyFor(
+async function routedBody(
   request: FastifyRequest,
   options: RequestRelayOptions,
   access: ResourceAccess | undefined,
-): Promise<UpstreamRequest["body"]> {
-  const { body: policy, settings } = options;
+): Promise<{ readonly target: Target; readonly body: UpstreamRequest["body"] }> {
+  const { body: policy, settings, gateway } = options;
   const hold = (bytes: number): void => request.server.bodies.hold(request, bytes);
   const limits = { limitBytes: policy.limitBytes, idleMs: settings.uploadIdleMs, hold };
   const check = async (body: unknown, isWhole?: boolean): Promise<void> => access?.checkBody(body, isWhole);
-  if (policy.kind === "typed") return readValidatedBody(request.raw, { ...policy, ...limits, check });
-  if (request.grant.covers("*")) {
-    await check(undefined);
-    return bodyToSend(request.raw, limits);
-  }
-  if (policy.kind === "streamed") return scannedBody(request, limits, check);
-  return checkedBody(request, { ...limits, limitBytes: settings.chatBodyLimitBytes }, { ...options, check });
+  const training = (): Target => gateway.upstreams.training();
+  if (policy.kind === "typed")
+    return {
+      target: training(),
+      body: await readValidatedBody(request.raw, { ...policy, ...limits, check }),
+    };
+  if (policy.kind === "streamed" && !request.grant.covers("*"))
+    return { target: training(), body: await scannedBody(request, limits, check) };
+  const routed = await routeRequest(request, {
+    ...options,
+    query: routeQueryOf(request),
+    isRecorded: false,
+    includeUsage: false,
+    limits: { ...limits, limitBytes: settings.chatBodyLimitBytes },
+  });
+  if (routed.read === undefined) return { ...routed, body: await bodyToSend(request.raw, limits) };
+  await check(routed.checked);
+  return { ...routed, body: routed.read.body };
 }
 
-/** Reads a body that names only what a key may use. Errors: those of `readNamed`, `checkNamed` and `check`. */
+/** Reads a body that names only what a key may use. Errors: those of `readNamed` and `checkNamed`. */
 export async function checkedBody(
   request: FastifyRequest,
   limits: UploadOptions,
-  { check, ...options }: NamedCheck & { readonly check?: (body: unknown) => Promise<void> },
+  options: NamedCheck,
 ): Promise<UpstreamRequest["body"]> {
   const read = await readOrUpload(request, { limits, includeUsage: false, needsModel: true });
-  const named = readNamed(request, read.plain());
-  await checkNamed(request, named, options);
-  await check?.(named.body);
+  await checkNamed(request, readNamed(request, read.plain()), options);
   return read.body;
 }
 

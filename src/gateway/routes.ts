@@ -27,9 +27,9 @@ import { passThrough } from "./pass-through.ts";
 import type { RelayMetrics } from "./relay/relay.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyPolicy } from "./request-relay.ts";
+import { routeQueryOf } from "./route-request.ts";
 import * as schema from "./schema.ts";
 import { RELAYED, typedRoutes, type TypedRoute } from "./training-routes.ts";
-import type { RouteQuery } from "./upstreams.ts";
 
 export interface GatewayRoutesSettings extends GatewaySettings {
   readonly chatBodyLimitBytes: number;
@@ -182,7 +182,6 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
     handler: (request, reply) =>
       relayRequest(request, reply, {
         ...shared,
-        target: shared.gateway.upstreams.training(),
         route: `${route.method} ${route.path}`,
         body: policy,
         wrapsErrors: true,
@@ -218,10 +217,9 @@ function addPassThrough(add: Add, { shared, metered, reportUnmetered }: PassThro
     const query = routeQueryOf(request);
     checkArtifact(request.grant, ["path", "model"], query.model);
     if (query.model !== undefined) await checkModelIds(request.grant, shared.ledger, [query.model]);
-    const target = listed ?? shared.gateway.upstreams.targetFor(query);
     return relayRequest(request, reply, {
       ...shared,
-      target,
+      target: listed,
       onSend,
       route: "other",
       body: { kind: "other", limitBytes: shared.settings.trainingBodyLimitBytes },
@@ -254,21 +252,6 @@ function addPassThrough(add: Add, { shared, metered, reportUnmetered }: PassThro
       return relay(request, reply, isMeasurable ? () => reportUnmetered(entry) : undefined);
     },
   });
-}
-
-/** Reads path and model of a request; a request for a model by name is routed to its upstream. */
-function routeQueryOf({ url }: FastifyRequest): RouteQuery {
-  const path = pathBehindPrefix(url);
-  const [, model] = /^\/models\/([^/?#]+)/.exec(path) ?? [];
-  return { path, model: model === undefined ? undefined : decoded(model) };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function methodsByPath(): ReadonlyMap<string, ReadonlySet<string>> {

@@ -108,6 +108,7 @@ export class Upstreams {
 
   /** True if routing this path requires the model. */
   dependsOnModel(path: string): boolean {
+    if (isTrainingPath(path)) return false;
     const fullPath = `/v1${normalizePath(path)}`;
     const first = this.#routes?.find((route) => route.matchesPath(fullPath));
     return first?.matchesModel !== undefined;

@@ -141,6 +141,7 @@ describe(`a path that some server reads as the chat path (seed ${seed})`, () => 
     "/v1/chat/completions/",
     "/v1//chat///completions//",
     "/v1/%63hat/complet%69ons",
+    "/v1/Chat/COMPLETIONS",
     "http://elsewhere.example/v1/chat/completions",
   ])("%s is recorded, and sent to the declared path", async (target) => {
     seen = [];

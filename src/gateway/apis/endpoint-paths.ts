@@ -25,7 +25,7 @@ export function isAnthropicPath(url: string): boolean {
 
 /** True if a path (without `/v1`) is routed to the training upstream. */
 export function isTrainingPath(path: string): boolean {
-  return /^\/(?:preview|training)(?:$|[/?])/.test(path);
+  return /^\/(?:preview|training|system-check)(?:$|[/?])/.test(path);
 }
 
 /** True for the model list and for a single model (path without `/v1`). */
