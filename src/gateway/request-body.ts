@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { turn } from "../fairness/turns.ts";
-import { parseOrUndefined } from "./parse-or-undefined.ts";
+import { JsonScan } from "./json-scan.ts";
 import { isForm, readFormRequest } from "./recording/form-request.ts";
 import {
   mayStream,
@@ -20,8 +20,6 @@ import {
   type UploadOptions,
 } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
-import { fact, object } from "./stream/capture-rules.ts";
-import { JsonProjector } from "./stream/json-projector.ts";
 
 /** Request body on its way upstream. */
 export interface RelayedBody {
@@ -97,8 +95,8 @@ function parseBody(plain: Buffer | undefined, type: string | undefined): ModelRe
 function modelIn(plain: Buffer | undefined, type: string | undefined): string | undefined {
   if (plain === undefined) return undefined;
   if (isForm(type) || plain.length <= MAX_PARSED_BYTES) return parseBody(plain, type)?.model;
-  const projector = new JsonProjector(object({ model: fact }));
-  projector.push(plain);
-  const found = parseOrUndefined(projector.finish().json) as { readonly model?: unknown } | undefined;
-  return typeof found?.model === "string" ? found.model : undefined;
+  const scan = new JsonScan(["model"]);
+  scan.push(plain);
+  const model = scan.isWhole ? scan.members?.["model"] : undefined;
+  return typeof model === "string" ? model : undefined;
 }

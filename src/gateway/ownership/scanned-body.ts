@@ -1,9 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { turn } from "../../fairness/turns.ts";
 import { AppError } from "../../shared/errors.ts";
-import { isJsonObject } from "../../shared/json.ts";
 import { decompressBody } from "../decompress-body.ts";
-import { parseOrUndefined } from "../parse-or-undefined.ts";
+import { JsonScan } from "../json-scan.ts";
 import { encodingsOf } from "../recording/response-decoder.ts";
 import {
   checkDeclaredLength,
@@ -14,8 +13,6 @@ import {
   type UploadOptions,
 } from "../relay/upload.ts";
 import type { UpstreamRequest } from "../relay/upstream.ts";
-import { facts } from "../stream/capture-rules.ts";
-import { JsonProjector } from "../stream/json-projector.ts";
 
 /** Members of a training body that can name resources and projects. Others, such as trajectories, are skipped. */
 const NAMES = (
@@ -52,9 +49,8 @@ export async function scannedBody(
     return read.bytes;
   }
   if (encodings.length > 0) throw unreadable();
-  const first = (await scan(read.prefix)).finish();
-  await check(parseOrUndefined(first.json) ?? {}, false);
-  const whole = scanner();
+  await check((await scan(read.prefix)).members ?? {}, false);
+  const whole = new JsonScan(NAMES);
   const finish = async (): Promise<void> => check(membersOf(whole), true);
   const later = { push: (chunk: Buffer) => whole.push(chunk), finish };
   return startUpload(request.raw, { ...limits, prefix: read.prefix, check: later });
@@ -67,12 +63,8 @@ function unreadable(): AppError {
 
 const STEP_BYTES = 256 * 1024;
 
-function scanner(): JsonProjector {
-  return new JsonProjector(facts(NAMES));
-}
-
-async function scan(parts: readonly Buffer[]): Promise<JsonProjector> {
-  const read = scanner();
+async function scan(parts: readonly Buffer[]): Promise<JsonScan> {
+  const read = new JsonScan(NAMES);
   for (const part of parts) {
     for (let at = 0; at < part.length; at += STEP_BYTES) {
       if (at > 0) await turn();
@@ -83,11 +75,7 @@ async function scan(parts: readonly Buffer[]): Promise<JsonProjector> {
 }
 
 /** Returns the named members of a whole body. Throws bad_request. */
-function membersOf(read: JsonProjector): unknown {
-  const { isComplete } = read;
-  const { json, isPartial } = read.finish();
-  const body = parseOrUndefined(json);
-  if (!isComplete || !isJsonObject(body)) throw new AppError("bad_request", "The body is not a JSON object.");
-  if (isPartial) throw new AppError("bad_request", "A name or value in the body is too long.");
-  return body;
+function membersOf({ isWhole, members }: JsonScan): unknown {
+  if (isWhole && members !== undefined) return members;
+  throw new AppError("bad_request", "The body is not a JSON object, or a member of it is too long.");
 }
