@@ -14,90 +14,84 @@ import { textsIn } from "./ownership/resource-ids.ts";
 const HEADERS = ["x-sumtree-project", "openai-project"];
 const PROJECTS = ["project", "project_id", "project_name"];
 const ENTITIES = ["entity", "entity_name"];
+/** Members of queries and bodies that name a project. */
+export const PROJECT_MEMBERS = [...PROJECTS, ...ENTITIES];
 
 /**
  * Checks project names in headers and query. Throws bad_request if headers name different projects; forbidden; validation.
  */
 export async function checkNamedProjects({ raw, url, grant }: FastifyRequest): Promise<void> {
-  const sent = HEADERS.map((name) => valuesOfHeader(raw.rawHeaders, name));
+  const sent = HEADERS.map((name) =>
+    raw.rawHeaders.filter((_value, at, all) => at % 2 === 1 && all[at - 1]!.toLowerCase() === name),
+  );
   const named = sent.flat().map(headerText);
   // a name without a slash is the provider's own id
   if (!named.every((name) => !name.includes("/") || mayName(grant, name)))
     throw new AppError("forbidden", "This key may not use that project.");
   if (sent.some((values) => values.length > 1) || new Set(named.filter(isProjectId)).size > 1)
     throw new AppError("bad_request", "The request headers name more than one project.");
-  if (grant.covers("*")) return;
-  const query = new URLSearchParams(url.split("?").slice(1).join("?"));
-  const valuesOf = (names: readonly string[]): readonly (string | undefined)[] => {
-    const values = new Set(names.flatMap((name) => query.getAll(name)).filter((value) => value !== ""));
-    return values.size === 0 ? [undefined] : [...values];
-  };
-  for (const project of valuesOf(PROJECTS))
-    for (const entity of valuesOf(ENTITIES)) check(grant, ["query", "project"], { project, entity });
+  const query = [...new URLSearchParams(url.split("?").slice(1).join("?"))].filter(([, text]) => text !== "");
+  checkMembers(grant, "query", query);
 }
 
-function valuesOfHeader(raw: readonly string[], name: string): readonly string[] {
-  return raw.filter((_value, at) => at % 2 === 1 && raw[at - 1]!.toLowerCase() === name);
-}
-
-/** Checks project names in a training request body. Throws validation. */
-export function checkNamedInBody(grant: Grant, body: unknown): void {
-  if (!isJsonObject(body)) return;
+/**
+ * Checks project names in a training request body. Returns the project that it names, if the key may use it. Throws
+ * validation.
+ */
+export function checkNamedInBody(grant: Grant, body: unknown): Project | undefined {
+  if (!isJsonObject(body)) return undefined;
   const texts = Object.entries(body).filter(
     (member): member is [string, string] => typeof member[1] === "string",
   );
-  const [entity] = texts.flatMap(([name, text]) => (ENTITIES.includes(name) ? [text] : []));
-  if (entity !== undefined) check(grant, ["body", "entity"], { entity });
-  for (const [name, text] of texts) {
-    if (PROJECTS.includes(name)) check(grant, ["body", name], { project: text, entity });
-  }
-  if (grant.covers("*")) return;
-  for (const { name, text } of textsIn(body)) {
+  checkMembers(grant, "body", texts);
+  for (const { name, text } of grant.covers("*") ? [] : textsIn(body)) {
     checkArtifact(grant, ["body", name], text);
     // an artifact without its scheme
     const [, project] = /^([^/]+\/[^/]+)\/[^/]+$/.exec(text) ?? [];
-    if (name === "kl_ref_adapter_path" && project !== undefined) check(grant, ["body", name], { project });
+    if (name === "kl_ref_adapter_path" && project !== undefined) check(grant, ["body", name], project);
   }
+  const [project = ""] = valuesOf(texts, PROJECTS);
+  const [entity = grant.entity ?? ""] = valuesOf(texts, ENTITIES);
+  const name = project.includes("/") ? project : `${entity}/${project}`;
+  return isProjectId(name) && grant.covers(name) ? grant.project(name) : undefined;
 }
 
-/** Returns the project that a training request body names, if the key may use it. */
-export function projectNamedInBody(grant: Grant, body: unknown): Project | undefined {
-  if (!isJsonObject(body)) return undefined;
-  const first = (names: readonly string[]): string | undefined =>
-    names.map((name) => body[name]).find((value) => typeof value === "string");
-  const project = first(PROJECTS) ?? "";
-  const name = project.includes("/") ? project : `${first(ENTITIES) ?? grant.entity ?? ""}/${project}`;
-  return isProjectId(name) && grant.covers(name) ? grant.project(name) : undefined;
+type Texts = readonly (readonly [name: string, text: string])[];
+
+/** The values of the first of some names come first. */
+function valuesOf(texts: Texts, names: readonly string[]): readonly string[] {
+  return names.flatMap((name) => texts.flatMap(([of, text]) => (of === name ? [text] : [])));
+}
+
+/** Checks every project with every entity. */
+function checkMembers(grant: Grant, where: "query" | "body", texts: Texts): void {
+  if (grant.covers("*")) return;
+  const entities = valuesOf(texts, ENTITIES);
+  const projects = valuesOf(texts, PROJECTS);
+  for (const entity of entities) check(grant, [where, "entity"], `${entity}/*`);
+  for (const project of projects)
+    for (const entity of project.includes("/") || entities.length === 0 ? ["*"] : entities)
+      check(grant, [where, "project"], project.includes("/") ? project : `${entity}/${project}`);
 }
 
 /** Checks the project of a W&B artifact URI, such as a model name. Throws validation. */
 export function checkArtifact(grant: Grant, loc: readonly string[], text: string | undefined): void {
   if (text === undefined || !/wandb-artifact:/i.test(text)) return;
   const [, project = "/"] = /wandb-artifact:\/{2,3}([^/]+\/[^/]+)\//i.exec(text) ?? [];
-  check(grant, loc, { project });
+  check(grant, loc, project);
 }
 
-interface Named {
-  readonly project?: string | undefined;
-  readonly entity?: string | undefined;
-}
-
-function check(grant: Grant, loc: readonly string[], { project, entity }: Named): void {
-  const name = project?.includes("/") === true ? project : `${entity ?? "*"}/${project ?? "*"}`;
-  const fits = mayName(grant, name) && (entity === undefined || mayName(grant, `${entity}/*`));
-  if (!fits) throw invalid([{ loc, msg: "This key may not use that project", type: "forbidden" }]);
+function check(grant: Grant, loc: readonly string[], project: string): void {
+  if (!mayName(grant, project))
+    throw invalid([{ loc, msg: "This key may not use that project", type: "forbidden" }]);
 }
 
 /** True if a project pattern of the key matches; `*` stands for an unnamed entity or project. */
 function mayName(grant: Grant, name: string): boolean {
   const [entity, project, ...others] = name.split("/");
-  return grant.key.projects.some((pattern) => {
+  const fits = (pattern: string): boolean => {
     const [ours, own = "*"] = pattern.split("/");
-    if (pattern === "*") return true;
-    return (
-      others.length === 0 &&
-      (entity === "*" || ours === entity) &&
-      (project === "*" || own === "*" || own === project)
-    );
-  });
+    return (entity === "*" || ours === entity) && (project === "*" || own === "*" || own === project);
+  };
+  return grant.covers("*") || (others.length === 0 && grant.key.projects.some(fits));
 }

@@ -5,8 +5,8 @@ import { routeQueryOf, routeRequest } from "./route-request.ts";
 import type { Target } from "./upstreams.ts";
 import { OpaqueStream } from "./stream/chat-stream.ts";
 import { checkNamed, readNamed, type NamedCheck } from "./ownership/request-check.ts";
-import { ResourceAccess, type ResourceRoute } from "./ownership/resource-access.ts";
-import { scannedBody } from "./ownership/scanned-body.ts";
+import { accessOf, type ResourceAccess, type ResourceRoute } from "./ownership/resource-access.ts";
+import { noBody, scannedBody } from "./ownership/scanned-body.ts";
 import { upstreamHeaders } from "./relay/headers.ts";
 import type { RelayMetrics } from "./relay/relay.ts";
 import { readValidatedBody } from "./relay/validated-body.ts";
@@ -16,7 +16,7 @@ import { pathBehindPrefix, targetUnder } from "./relay/upstream-path.ts";
 
 export type BodyPolicy =
   | { readonly kind: "typed"; readonly schema: z.ZodType; readonly limitBytes: number }
-  /** `other`: streamed for a key of all projects, else read whole, if it is short. */
+  /** `other`: of a route none, except for keys of all projects; on other paths, read whole for keys of projects. */
   | { readonly kind: "streamed" | "other"; readonly limitBytes: number };
 
 export interface RequestRelayOptions extends Omit<NamedCheck, "target"> {
@@ -30,7 +30,8 @@ export interface RequestRelayOptions extends Omit<NamedCheck, "target"> {
   readonly repeatable: boolean;
   /** Called when the request is about to be sent. */
   readonly onSend?: (() => void) | undefined;
-  readonly resource: ResourceRoute;
+  /** Undefined outside the training service, and for what only passes. */
+  readonly resource: ResourceRoute | undefined;
 }
 
 /** Relays a request with the checks its route declares, otherwise unchanged. */
@@ -40,10 +41,10 @@ export async function relayRequest(
   options: RequestRelayOptions,
 ): Promise<void> {
   const { gateway, meter, settings, route, wrapsErrors, repeatable, resource } = options;
-  const access = await ResourceAccess.of(request, options.ledger, resource);
+  const access = resource && (await accessOf(request, options.ledger, resource));
   if (!gateway.enter(request, reply)) return;
   const { target, body } = await routedBody(request, options, access);
-  const rewrite = access?.rewrite;
+  const rewrite = access?.rewrite();
   options.onSend?.();
   await gateway.relay(request, reply, {
     route,
@@ -61,7 +62,7 @@ export async function relayRequest(
     keepAliveMs: 0,
     stallMs: settings.stallMs,
     observer: undefined,
-    rewrite: rewrite && { onlyJson: !resource.isKnown, run: rewrite },
+    rewrite: rewrite && { onlyJson: false, run: rewrite },
   });
 }
 
@@ -80,8 +81,10 @@ async function routedBody(
       target: training(),
       body: await readValidatedBody(request.raw, { ...policy, ...limits, check }),
     };
-  if (policy.kind === "streamed" && !request.grant.covers("*"))
+  const isChecked = access !== undefined && !request.grant.covers("*");
+  if (policy.kind === "streamed" && isChecked)
     return { target: training(), body: await scannedBody(request, limits, check) };
+  if (isChecked) return { target: training(), body: await noBody(request, limits) };
   const routed = await routeRequest(request, {
     ...options,
     query: routeQueryOf(request),
@@ -89,9 +92,7 @@ async function routedBody(
     includeUsage: false,
     limits: { ...limits, limitBytes: settings.chatBodyLimitBytes },
   });
-  if (routed.read === undefined) return { ...routed, body: await bodyToSend(request.raw, limits) };
-  await check(routed.checked);
-  return { ...routed, body: routed.read.body };
+  return { ...routed, body: routed.read?.body ?? (await bodyToSend(request.raw, limits)) };
 }
 
 /** Reads a body that names only what a key may use. Errors: those of `readNamed` and `checkNamed`. */

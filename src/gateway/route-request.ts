@@ -16,8 +16,6 @@ export interface RoutedRequest {
   readonly target: Target;
   /** Undefined: nothing needed the body. */
   readonly read?: RelayedBody;
-  /** Parsed body; undefined for a key of all projects. */
-  readonly checked?: unknown;
 }
 
 /**
@@ -38,7 +36,7 @@ export async function routeRequest(
   const named = seesAll ? undefined : readNamed(request, read.plain());
   const target = known ?? upstreams.targetFor({ ...query, model: read.readModel() });
   if (named !== undefined) await checkNamed(request, named, { ...options, target });
-  return { target, read, checked: named?.body };
+  return { target, read };
 }
 
 /** Reads path and model of a request target; a request for a model by name is routed to its upstream. */

@@ -22,7 +22,7 @@ import { Recorder, type CompletionStore } from "./recording/recorder.ts";
 import { createUnmetered, type ReportUnmetered } from "./recording/unmetered.ts";
 import { createUnrecorded } from "./recording/unrecorded.ts";
 import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
-import { checkModelIds } from "./ownership/resource-access.ts";
+import { checkOwned, passingRoute } from "./ownership/resource-access.ts";
 import { passThrough } from "./pass-through.ts";
 import type { RelayMetrics } from "./relay/relay.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
@@ -186,13 +186,10 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
         body: policy,
         wrapsErrors: true,
         repeatable: route.method !== "POST",
-        resource: { creates: route.creates === true, needsModel: route.needsModel === true, isKnown: true },
+        resource: { kind: route.creates === true ? "creates" : "reads", needsModel: route.needsModel },
       }),
   });
 }
-
-/** Methods that may create something. */
-const MAKING: ReadonlySet<string> = new Set(["POST", "PUT"]);
 
 /** Methods that may consume tokens. */
 const CONSUMING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
@@ -214,9 +211,10 @@ function addPassThrough(add: Add, { shared, metered, reportUnmetered }: PassThro
     const listed = isModelListRequest(request) ? singleLister(request, shared.gateway) : undefined;
     if (isModelListRequest(request) && listed === undefined)
       return listModels(request, reply, shared.gateway);
+    const resource = passingRoute(request);
     const query = routeQueryOf(request);
     checkArtifact(request.grant, ["path", "model"], query.model);
-    if (query.model !== undefined) await checkModelIds(request.grant, shared.ledger, [query.model]);
+    await checkOwned(request.grant, shared.ledger, query);
     return relayRequest(request, reply, {
       ...shared,
       target: listed,
@@ -226,7 +224,7 @@ function addPassThrough(add: Add, { shared, metered, reportUnmetered }: PassThro
       wrapsErrors: false,
       // other POSTs carry ids that make them idempotent
       repeatable: request.method !== "POST" || !/^\/v1\/preview(?:$|[/?])/.test(request.url),
-      resource: { creates: MAKING.has(request.method), needsModel: false, isKnown: false },
+      resource,
     });
   };
   for (const url of FREE)

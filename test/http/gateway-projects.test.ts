@@ -90,8 +90,7 @@ const LINES: readonly (readonly [string, object | string])[] = [
   ["GET /v1/preview/base-models", ""],
   ["GET /v1/preview/training-jobs/j1", ""],
   ["POST /v1/preview/training-jobs", { model_id: MODEL }],
-  ["POST /v1/preview/anything/new", {}],
-  ["GET /v1/training/runs/r1", ""],
+  ["GET /v1/preview/anything", ""],
   ["GET /v1/models", ""],
   ["GET /v1/system-check", ""],
 ];

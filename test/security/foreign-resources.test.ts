@@ -103,8 +103,6 @@ const PATHS = [
   ...MODEL_APIS.map(({ path }) => path),
   "/messages/count_tokens",
   "/responses/input_tokens",
-  "/preview/anything/new",
-  "/training/anything",
   "/batches",
 ];
 

@@ -1,89 +1,45 @@
+import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
-import { endOfValue } from "../../shared/json-members.ts";
-import { endOfString } from "../../shared/outside-strings.ts";
+import { outsideStrings } from "../../shared/outside-strings.ts";
 
-interface Range {
-  readonly from: number;
-  readonly to: number;
-}
+/** The prefix of numbers that are strings meanwhile, which authors of texts cannot know. */
+const MARK = Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString("base64url");
+const NUMBER = /-?(?:\d[\d.eE+-]*|Infinity)|NaN/g;
+const MARKED = new RegExp(`"${MARK}([^"]*)"`, "g");
 
-/** Lists of a JSON response, from which items can be left out without changing other bytes. */
+/** Lists of a JSON response, from which items can be left out; numbers are written as they came. */
 export class JsonList {
-  /** One character per byte: all structure of JSON is ASCII. */
-  readonly #text: string;
-  readonly #members: ReadonlyMap<string, Range>;
-  readonly #lists: readonly (readonly (Range & { readonly value: unknown })[])[];
   readonly value: unknown;
+  readonly #written: unknown;
 
   /** Errors: SyntaxError. */
   constructor(json: Buffer) {
-    this.#text = json.toString("latin1");
-    this.value = parseJson(json.toString("utf8").replace(/^\uFEFF/, ""));
-    const from = this.#text.search(/[^\s\xef\xbb\xbf]/);
-    const whole = ["", { from, to: this.#text.length }] as const;
-    const members =
-      this.#text[from] === "{" ? this.#partsAt(from).map((part) => this.#memberAt(part)) : [whole];
-    this.#members = new Map(members);
-    const opens = members.map(([, value]) => value.from + this.#slice(value).search(/\S/));
-    this.#lists = opens
-      .filter((open) => this.#text[open] === "[")
-      .map((open) => this.#partsAt(open).map((part) => ({ ...part, value: this.#parse(part) })));
+    const text = json.toString("utf8").replace(/^\uFEFF/, "");
+    this.value = parseJson(text);
+    this.#written = parseJsonText(outsideStrings(text, (piece) => piece.replace(NUMBER, `"${MARK}$&"`)));
   }
 
-  /** Items of the value or of its members. */
-  get items(): readonly unknown[] {
-    return this.#lists.flat().map(({ value }) => value);
-  }
-
-  /** Returns the bytes without some items; `first_id` and `last_id` become those of the remaining items. */
-  without(left: ReadonlySet<unknown>): Buffer {
-    const kept = this.#lists.map((items) => items.filter(({ value }) => !left.has(value)));
-    const ids = kept.flat().flatMap(({ value }) => (isJsonObject(value) ? (value["id"] ?? []) : []));
-    const edits = this.#lists.flatMap((items, at) => {
-      const [first, last] = [items[0], items.at(-1)];
-      if (first === undefined || last === undefined) return [];
-      return [{ from: first.from, to: last.to, text: kept[at]!.map((item) => this.#slice(item)).join() }];
+  /**
+   * Returns the JSON with some items of the list, or of an object's lists; undefined if it has no others. `first_id` and
+   * `last_id` become those of the remaining items.
+   */
+  only(isKept: (item: unknown) => boolean): Buffer | undefined {
+    const { value } = this;
+    const read = isJsonObject(value) ? value : { list: value };
+    let isCut = false;
+    const members = Object.entries(isJsonObject(value) ? (this.#written as object) : { list: this.#written });
+    const kept = members.map(([name, member]: [string, unknown]): [string, unknown] => {
+      if (!Array.isArray(member)) return [name, member];
+      const items = member.filter((_item, at) => isKept((read[name] as readonly unknown[])[at]));
+      isCut ||= items.length < member.length;
+      return [name, items];
     });
-    for (const [name, at] of [
-      ["first_id", 0],
-      ["last_id", -1],
-    ] as const) {
-      const cursor = this.#members.get(name);
-      const id = ids.at(at) ?? "";
-      if (cursor !== undefined && this.#parse(cursor) !== id)
-        edits.push({ ...cursor, text: Buffer.from(JSON.stringify(id)).toString("latin1") });
-    }
-    let text = "";
-    let copied = 0;
-    for (const edit of edits.toSorted((a, b) => a.from - b.from)) {
-      text += this.#slice({ from: copied, to: edit.from }) + edit.text;
-      copied = edit.to;
-    }
-    return Buffer.from(text + this.#text.slice(copied), "latin1");
-  }
-
-  /** Returns what commas divide in the object or list that begins at `open`. */
-  #partsAt(open: number): Range[] {
-    const parts: Range[] = [];
-    for (let from = open + 1; ;) {
-      const to = endOfValue(this.#text, from);
-      if (this.#slice({ from, to }).trim() !== "") parts.push({ from, to });
-      if (this.#text[to] !== ",") return parts;
-      from = to + 1;
-    }
-  }
-
-  #memberAt({ from, to }: Range): readonly [name: string, value: Range] {
-    const keyEnd = endOfString(this.#text, this.#text.indexOf('"', from));
-    const value = { from: this.#text.indexOf(":", keyEnd) + 1, to };
-    return [String(this.#parse({ from, to: keyEnd })), value];
-  }
-
-  #slice({ from, to }: Range): string {
-    return this.#text.slice(from, to);
-  }
-
-  #parse(range: Range): unknown {
-    return parseJson(Buffer.from(this.#slice(range), "latin1").toString("utf8"));
+    if (!isCut) return undefined;
+    const items = kept.flatMap(([, member]): readonly unknown[] => (Array.isArray(member) ? member : []));
+    const ids = items.flatMap((item) => (isJsonObject(item) ? [item["id"] ?? ""] : []));
+    const page = Object.fromEntries(kept);
+    if ("first_id" in page) page["first_id"] = ids[0] ?? "";
+    if ("last_id" in page) page["last_id"] = ids.at(-1) ?? "";
+    return Buffer.from(JSON.stringify(isJsonObject(value) ? page : page["list"]).replace(MARKED, "$1"));
   }
 }

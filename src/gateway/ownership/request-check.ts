@@ -14,36 +14,33 @@ import { makerOf, type MakerOptions } from "../responses/maker-of.ts";
 import type { Target } from "../upstreams.ts";
 import type { OwnerLedger } from "./ledger/owner-ledger.ts";
 import { namedResourcesIn, type NamedResource } from "./named-resources.ts";
-import { checkModelIds, notFound } from "./resource-access.ts";
+import { checkOwned, notFound } from "./resource-access.ts";
 
 const MAX_VALUES = 1_000_000;
-
-export interface ReadRequest {
-  readonly resources: readonly NamedResource[];
-  /** The parsed body of a JSON request. */
-  readonly body?: unknown;
-}
 
 /**
  * Reads what a body names, if no upstream can read it otherwise: UTF-8 without a byte order mark, as JSON or as the form that
  * the endpoint takes. `plain`: the decompressed body. Errors: unsupported_media_type; bad_request.
  */
-export function readNamed({ raw, url, headers }: FastifyRequest, plain: Buffer | undefined): ReadRequest {
-  if (!hasBody(raw) || plain?.length === 0) return { resources: [] };
+export function readNamed(
+  { raw, url, headers }: FastifyRequest,
+  plain: Buffer | undefined,
+): readonly NamedResource[] {
+  if (!hasBody(raw) || plain?.length === 0) return [];
   const { "content-type": type = "application/json" } = headers;
   const isFormBody = isForm(type) && takesForm(pathBehindPrefix(url));
   if (plain === undefined || hasOddCharset(type) || !(isFormBody || isJson(type)))
     throw new AppError("unsupported_media_type", "The gateway cannot read this media type or encoding.");
   if (isFormBody) {
-    const fields = formFields(plain, type);
-    const members = fields?.map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(text)}`);
-    if (members !== undefined) return { resources: namedResourcesIn(`{${members.join()}}`) };
+    const members = formFields(plain, type)?.map((field) =>
+      field.map((text) => JSON.stringify(text)).join(":"),
+    );
+    if (members !== undefined) return namedResourcesIn(`{${members.join()}}`);
     throw new AppError("bad_request", "The body is not a form that all servers read alike.");
   }
   if (hasTooManyValues(plain, MAX_VALUES)) throw new AppError("bad_request", "The body has too many values.");
   const text = isUtf8(plain) ? plain.toString("utf8") : "";
-  const body = parseOrUndefined(text);
-  if (isJsonObject(body)) return { resources: namedResourcesIn(text), body };
+  if (isJsonObject(parseOrUndefined(text))) return namedResourcesIn(text);
   throw new AppError("bad_request", "The body is not a JSON object in UTF-8 without a byte order mark.");
 }
 
@@ -58,17 +55,17 @@ export interface NamedCheck extends MakerOptions {
  */
 export async function checkNamed(
   request: FastifyRequest,
-  { resources }: ReadRequest,
+  resources: readonly NamedResource[],
   options: NamedCheck,
 ): Promise<void> {
   const { grant, headers } = request;
-  const named = (kind: NamedResource["kind"]): readonly string[] =>
-    resources.flatMap((one) => (one.kind === kind ? [one.text] : []));
-  const models = named("model");
-  for (const model of models) checkArtifact(grant, ["body", "model"], model);
-  await checkModelIds(grant, options.ledger, models);
-  for (const id of named("response"))
-    if ((await makerOf(request, id, options)) === undefined) throw notFound("Response");
   const checksItself = hasOwnCredentials(headers) && options.target.credential !== undefined;
-  if (named("other").length > 0 && !checksItself) throw notFound("Resource");
+  for (const { kind, text } of resources) {
+    if (kind === "model") checkArtifact(grant, ["body", "model"], text);
+    else if (kind === "other" && !checksItself) throw notFound("Resource");
+    else if (kind === "response" && (await makerOf(request, text, options)) === undefined)
+      throw notFound("Response");
+  }
+  const models = resources.flatMap(({ kind, text }) => (kind === "model" ? [text] : []));
+  await checkOwned(grant, options.ledger, { model: models });
 }

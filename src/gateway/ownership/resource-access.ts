@@ -2,170 +2,127 @@ import type { FastifyRequest } from "fastify";
 import type { Grant } from "../../http/auth/grant.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import type { Project } from "../../shared/project.ts";
-import { checkNamedInBody, projectNamedInBody } from "../named-projects.ts";
+import { checkNamedInBody, PROJECT_MEMBERS } from "../named-projects.ts";
 import { pathBehindPrefix } from "../relay/upstream-path.ts";
 import { onlyProjectOf, projectOf } from "../request-project.ts";
 import { JsonList } from "./json-list.ts";
 import type { OwnerLedger } from "./ledger/owner-ledger.ts";
-import {
-  canonicalId,
-  idsInBody,
-  idsInTarget,
-  isUuid,
-  textOf,
-  textsIn,
-  type NamedId,
-} from "./resource-ids.ts";
+import { canonicalId, idOf, namedIdsIn } from "./resource-ids.ts";
 
+/** Route of the training service; only its lists are no routes of the gateway. */
 export interface ResourceRoute {
-  /** The response is that of something new. */
-  readonly creates: boolean;
+  readonly kind: "creates" | "reads" | "list";
   /** The body must name a model. */
-  readonly needsModel: boolean;
-  /** A route of the gateway; false for paths that only pass. */
-  readonly isKnown: boolean;
+  readonly needsModel?: boolean | undefined;
 }
 
 /**
- * Access of one request under `/preview` to models, jobs and other resources of the training service. A key that is not
- * valid for all projects reaches those that the ledger gives to its projects; any other is `not_found`.
+ * Access of one request to models and jobs of the training service. A key that is not valid for all projects reaches those
+ * that the ledger gives to its projects; any other is `not_found`. What is below them in a path belongs to them.
  */
-export class ResourceAccess {
-  readonly #ledger: OwnerLedger;
-  readonly #grant: Grant;
-  readonly #route: ResourceRoute;
-  #owner: Project | undefined;
-  /** The path names a resource that the key may use: what is below it belongs to it. */
-  #isWithinOwn = false;
-
-  private constructor(request: FastifyRequest, ledger: OwnerLedger, route: ResourceRoute) {
-    this.#ledger = ledger;
-    this.#grant = request.grant;
-    this.#route = route;
-    this.#owner = projectOf(request).project ?? onlyProjectOf(request);
-  }
-
-  /** Checks path and query. Returns undefined outside `/preview`. Errors: not_found; forbidden; `StorageError`. */
-  static async of(
-    request: FastifyRequest,
-    ledger: OwnerLedger,
-    route: ResourceRoute,
-  ): Promise<ResourceAccess | undefined> {
-    const ids = idsInTarget(pathBehindPrefix(request.url));
-    if (ids === undefined) return undefined;
-    const access = new ResourceAccess(request, ledger, route);
-    if (!access.#seesAll) await access.#checkTarget(ids.path, ids.query);
-    return access;
-  }
-
-  get #seesAll(): boolean {
-    return this.#grant.covers("*");
-  }
-
-  /**
-   * Checks resources and projects that a body names. Errors: not_found; validation; bad_request if what is created would
-   * belong to no project; `StorageError`.
-   */
-  async checkBody(body: unknown, isWhole = true): Promise<void> {
-    checkNamedInBody(this.#grant, body);
-    this.#owner ??= projectNamedInBody(this.#grant, body);
-    if (this.#seesAll) return;
-    const model = isJsonObject(body) ? body["model_id"] : undefined;
-    if (isWhole && this.#route.needsModel && typeof model !== "string")
-      throw invalid([{ loc: ["body", "model_id"], msg: "Field required", type: "missing" }]);
-    const named = idsInBody(textsIn(body));
-    const owners = await this.#ledger.find(named.map(({ id }) => id));
-    for (const one of named) this.#checkOne(one.kind, owners.get(one.id), one.mustBeKnown);
-    if (typeof model === "string") this.#adopt(owners.get(canonicalId(model)));
-    if (this.#route.creates && this.#owner === undefined)
-      throw new AppError("bad_request", "Name the project in x-sumtree-project: this key has several.");
-  }
-
-  /** Rewrites a successful JSON response; undefined if it passes unread. */
-  get rewrite(): ((json: Buffer) => Promise<Buffer>) | undefined {
-    const { creates, isKnown } = this.#route;
-    const filters = !this.#seesAll && !isKnown && !this.#isWithinOwn;
-    if (!filters && !(creates && this.#owner !== undefined)) return undefined;
-    return async (json) => {
-      if (json.length === 0) return json;
-      const list = readJson(json);
-      const id = idOf(list.value);
-      const owner = id === undefined ? undefined : await this.#ownerOfAnswer(id, filters);
-      // what has an owner brings its own parts
-      return filters && owner === undefined ? this.#withoutForeign(json, list) : json;
-    };
-  }
-
-  /** Claims the id of something new. An upstream may return what exists already, of another project too. */
-  async #ownerOfAnswer(id: string, filters: boolean): Promise<string | undefined> {
-    const owner =
-      this.#route.creates && this.#owner !== undefined
-        ? await this.#ledger.claim(id, this.#owner)
-        : (await this.#ledger.find([id])).get(id);
-    this.#checkOne("Resource", owner, filters && isUuid(id));
-    return owner;
-  }
-
-  async #withoutForeign(json: Buffer, list: JsonList): Promise<Buffer> {
-    const named = new Map(list.items.filter(isJsonObject).map((item) => [item, idsInBody(textsIn(item))]));
-    const owners = await this.#ledger.find([...named.values()].flat().map(({ id }) => id));
-    const left = new Set<unknown>();
-    for (const [item, ids] of named) {
-      const id = idOf(item);
-      const itsOwners = ids.flatMap((one) => owners.get(one.id) ?? []);
-      const isOwn = itsOwners.every((owner) => this.#grant.covers(owner));
-      if (!isOwn || (id !== undefined && !owners.has(id))) left.add(item);
-    }
-    return left.size === 0 ? json : list.without(left);
-  }
-
-  async #checkTarget(path: readonly NamedId[], query: readonly NamedId[]): Promise<void> {
-    const owners = await this.#ledger.find([...path, ...query].map(({ id }) => id));
-    for (const one of path) {
-      const owner = owners.get(one.id);
-      this.#checkOne(one.kind, owner, one.mustBeKnown && !this.#isWithinOwn);
-      this.#isWithinOwn ||= owner !== undefined;
-      this.#adopt(owner);
-    }
-    for (const one of query)
-      this.#checkOne(one.kind, owners.get(one.id), one.mustBeKnown && !this.#isWithinOwn);
-  }
-
-  #checkOne(kind: NamedId["kind"], owner: string | undefined, mustBeKnown: boolean): void {
-    if (owner === undefined ? mustBeKnown : !this.#grant.covers(owner)) throw notFound(kind);
-  }
-
-  /** Takes the project of a named resource, if the request names none. */
-  #adopt(owner: string | undefined): void {
-    if (owner !== undefined) this.#owner ??= this.#grant.project(owner);
-  }
+export interface ResourceAccess {
+  /** Errors: not_found; validation; bad_request if what is created would belong to no project; `StorageError`. */
+  checkBody(body: unknown, isWhole?: boolean): Promise<void>;
+  /** Returns the rewrite of a successful response; undefined if it passes unread. */
+  rewrite(): ((json: Buffer) => Promise<Buffer>) | undefined;
 }
 
-/** Checks models that are named by the id of a training resource. Errors: not_found; `StorageError`. */
-export async function checkModelIds(
+const QUERY: ReadonlySet<string> = new Set(["after", "limit", "order", ...PROJECT_MEMBERS]);
+
+/** Checks path and query. Errors: not_found; forbidden; validation; `StorageError`. */
+export async function accessOf(
+  request: FastifyRequest,
+  ledger: OwnerLedger,
+  { kind, needsModel = false }: ResourceRoute,
+): Promise<ResourceAccess> {
+  const { grant, params, url } = request;
+  let owner = projectOf(request).project ?? onlyProjectOf(request);
+  const query = [...new URLSearchParams(url.split("?").slice(1).join("?"))];
+  await checkOwned(grant, ledger, [params, ...query.map(([name, text]) => ({ [name]: text }))]);
+  const extra = query.find(([name]) => !QUERY.has(name));
+  if (extra !== undefined && !grant.covers("*"))
+    throw invalid([{ loc: ["query", extra[0]], msg: "Not of the interface", type: "extra_forbidden" }]);
+  return {
+    async checkBody(body, isWhole = true) {
+      const named = checkNamedInBody(grant, body);
+      owner ??= named;
+      const { model_id: model } = isJsonObject(body) ? body : {};
+      if (isWhole && needsModel && typeof model !== "string")
+        throw invalid([{ loc: ["body", "model_id"], msg: "Field required", type: "missing" }]);
+      const ofModel = (await checkOwned(grant, ledger, body)).get(canonicalId(String(model)));
+      if (ofModel !== undefined) owner ??= grant.project(ofModel);
+      if (kind === "creates" && owner === undefined && !grant.covers("*"))
+        throw new AppError("bad_request", "Name the project in x-sumtree-project: this key has several.");
+    },
+    rewrite() {
+      const project = owner;
+      if (kind === "list") return async (json) => onlyOwn(grant, ledger, json);
+      if (kind === "reads" || project === undefined) return undefined;
+      return async (json) => {
+        const id = idOf(readJson(json)?.value);
+        // an upstream may return what exists already, of another project too
+        if (id !== undefined && !grant.covers(await ledger.claim(id, project))) throw notFound("Resource");
+        return json;
+      };
+    },
+  };
+}
+
+/**
+ * Returns the owners of the ids in a value, for a key that is not valid for all projects. Errors: not_found if one is
+ * foreign, or unknown where it must not be; `StorageError`.
+ */
+export async function checkOwned(
   grant: Grant,
   ledger: OwnerLedger,
-  models: readonly string[],
-): Promise<void> {
-  const ids = models.map(canonicalId).filter(isUuid);
-  if (ids.length === 0 || grant.covers("*")) return;
-  for (const owner of (await ledger.find(ids)).values()) if (!grant.covers(owner)) throw notFound("Model");
+  value: unknown,
+): Promise<ReadonlyMap<string, string>> {
+  const named = grant.covers("*") ? [] : namedIdsIn(value);
+  const owners = await ledger.find(named.map(({ id }) => id));
+  for (const { id, kind, mustBeKnown } of named) {
+    const owner = owners.get(id);
+    if (owner === undefined ? mustBeKnown : !grant.covers(owner)) throw notFound(kind);
+  }
+  return owners;
 }
 
-export function notFound(kind: NamedId["kind"] | "Response"): AppError {
+/** Leaves out items with a foreign id, or an unknown one of their own. Errors: not_found for what is no item. */
+async function onlyOwn(grant: Grant, ledger: OwnerLedger, json: Buffer): Promise<Buffer> {
+  const list = readJson(json);
+  const value = list?.value;
+  const owners = await ledger.find(namedIdsIn(value).map(({ id }) => id));
+  const isOwn = (one: unknown): boolean => {
+    const id = idOf(one);
+    const theirs = namedIdsIn(one).flatMap((named) => owners.get(named.id) ?? []);
+    return (id === undefined || owners.has(id)) && theirs.every((owner) => grant.covers(owner));
+  };
+  const alone = idOf(value) === undefined && isJsonObject(value) ? Object.values(value) : [value];
+  if (!alone.filter(isJsonObject).every(isOwn)) throw notFound("Resource");
+  return list?.only(isOwn) ?? json;
+}
+
+/**
+ * Returns the route of a request that only passes, if it is one to the training service: a key of projects reaches lists
+ * there and nothing else, in any spelling that a server may read. Throws not_found.
+ */
+export function passingRoute({ method, url, grant }: FastifyRequest): ResourceRoute | undefined {
+  const [path = ""] = pathBehindPrefix(url).split("?", 1);
+  // three times, as a proxy between may; unlike `decodeURIComponent`, it never fails
+  const plain = unescape(unescape(unescape(path)));
+  if (grant.covers("*") || !/^[/\\\0- ]*(?:preview|training)(?![\w-])/i.test(plain)) return undefined;
+  if (/^(?:GET|HEAD)$/.test(method) && /^\/preview\/[\w-]+\/?$/.test(path)) return { kind: "list" };
+  throw new AppError("not_found", "Only keys for all projects reach this path.");
+}
+
+export function notFound(kind: string): AppError {
   return new AppError("not_found", `${kind} not found.`);
 }
 
-function readJson(json: Buffer): JsonList {
+/** Returns undefined for an empty response. */
+function readJson(json: Buffer): JsonList | undefined {
   try {
-    return new JsonList(json);
+    return json.length === 0 ? undefined : new JsonList(json);
   } catch (error) {
     throw new AppError("upstream_invalid", "The upstream's response is not JSON.", { cause: error });
   }
-}
-
-function idOf(value: unknown): string | undefined {
-  const id = isJsonObject(value) ? textOf(value["id"]) : undefined;
-  return id === undefined ? undefined : canonicalId(id);
 }

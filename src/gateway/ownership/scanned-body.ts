@@ -1,28 +1,20 @@
 import type { FastifyRequest } from "fastify";
 import { turn } from "../../fairness/turns.ts";
-import { AppError } from "../../shared/errors.ts";
+import { AppError, invalid } from "../../shared/errors.ts";
 import { decompressBody } from "../decompress-body.ts";
 import { JsonScan } from "../json-scan.ts";
+import { PROJECT_MEMBERS } from "../named-projects.ts";
 import { encodingsOf } from "../recording/response-decoder.ts";
-import {
-  checkDeclaredLength,
-  contentLengthOf,
-  hasBody,
-  readBody,
-  startUpload,
-  type UploadOptions,
-} from "../relay/upload.ts";
+import * as upload from "../relay/upload.ts";
 import type { UpstreamRequest } from "../relay/upstream.ts";
 
 /** Members of a training body that can name resources and projects. Others, such as trajectories, are skipped. */
-const NAMES = (
-  "id model_id job_id training_job_id checkpoint_id model base_model project project_id project_name entity entity_name " +
-  "config experimental_config training_data_url"
-).split(" ");
+const OTHERS = "id model_id job_id training_job_id checkpoint_id model base_model config experimental_config";
+const NAMES = [...OTHERS.split(" "), "training_data_url", ...PROJECT_MEMBERS];
 
 /** Bodies up to this length are checked before any of it is sent; of others, the first part is. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
-const FIRST_BYTES = 256 * 1024;
+const STEP_BYTES = 256 * 1024;
 
 /**
  * Returns a JSON body for the upstream, whose named members pass `check`. A long body is streamed; if a later member is
@@ -30,52 +22,56 @@ const FIRST_BYTES = 256 * 1024;
  * unreadable compressed body.
  */
 export async function scannedBody(
-  request: FastifyRequest,
-  limits: UploadOptions,
+  { raw, headers }: FastifyRequest,
+  limits: upload.UploadOptions,
   check: (body: unknown, isWhole: boolean) => Promise<void>,
 ): Promise<UpstreamRequest["body"]> {
-  checkDeclaredLength(request.raw, limits.limitBytes);
-  if (!hasBody(request.raw)) {
+  upload.checkDeclaredLength(raw, limits.limitBytes);
+  if (!upload.hasBody(raw)) {
     await check({}, true);
     return null;
   }
-  const isShort = (contentLengthOf(request.raw) ?? Infinity) <= MAX_HELD_BYTES;
-  const read = await readBody(request.raw, isShort ? MAX_HELD_BYTES : FIRST_BYTES, limits);
-  const encodings = encodingsOf(request.headers["content-encoding"]);
+  const isShort = (upload.contentLengthOf(raw) ?? Infinity) <= MAX_HELD_BYTES;
+  const read = await upload.readBody(raw, isShort ? MAX_HELD_BYTES : STEP_BYTES, limits);
+  const encodings = encodingsOf(headers["content-encoding"]);
+  const plain = read.complete ? decompressBody(encodings, read.bytes, MAX_HELD_BYTES) : undefined;
+  if (read.complete ? plain === undefined : encodings.length > 0)
+    throw new AppError("unsupported_media_type", "A body of over 8 MiB cannot be compressed.");
+  const first = await scanned(read.complete ? [plain!] : read.prefix);
   if (read.complete) {
-    const plain = decompressBody(encodings, read.bytes, MAX_HELD_BYTES);
-    if (plain === undefined) throw unreadable();
-    await check(membersOf(await scan([plain])), true);
+    await check(membersOf(first), true);
     return read.bytes;
   }
-  if (encodings.length > 0) throw unreadable();
-  await check((await scan(read.prefix)).members ?? {}, false);
+  await check(first.members ?? {}, false);
   const whole = new JsonScan(NAMES);
-  const finish = async (): Promise<void> => check(membersOf(whole), true);
-  const later = { push: (chunk: Buffer) => whole.push(chunk), finish };
-  return startUpload(request.raw, { ...limits, prefix: read.prefix, check: later });
+  const later = {
+    push: (chunk: Buffer) => whole.push(chunk),
+    finish: async () => check(membersOf(whole), true),
+  };
+  return upload.startUpload(raw, { ...limits, prefix: read.prefix, check: later });
 }
 
-function unreadable(): AppError {
-  const limit = `${MAX_HELD_BYTES} bytes`;
-  return new AppError("unsupported_media_type", `A compressed body may have ${limit} decompressed.`);
-}
-
-const STEP_BYTES = 256 * 1024;
-
-async function scan(parts: readonly Buffer[]): Promise<JsonScan> {
-  const read = new JsonScan(NAMES);
+async function scanned(parts: readonly Buffer[]): Promise<JsonScan> {
+  const scan = new JsonScan(NAMES);
   for (const part of parts) {
     for (let at = 0; at < part.length; at += STEP_BYTES) {
       if (at > 0) await turn();
-      read.push(part.subarray(at, at + STEP_BYTES));
+      scan.push(part.subarray(at, at + STEP_BYTES));
     }
   }
-  return read;
+  return scan;
 }
 
 /** Returns the named members of a whole body. Throws bad_request. */
 function membersOf({ isWhole, members }: JsonScan): unknown {
-  if (isWhole && members !== undefined) return members;
+  if (isWhole) return members;
   throw new AppError("bad_request", "The body is not a JSON object, or a member of it is too long.");
+}
+
+/** Rejects a body where the interface has none. Errors: validation. */
+export async function noBody({ raw }: FastifyRequest, limits: upload.UploadOptions): Promise<null> {
+  if (!upload.hasBody(raw) || (await upload.readBody(raw, 0, limits)).complete) return null;
+  throw invalid([
+    { loc: ["body"], msg: "Only keys for all projects may send a body", type: "extra_forbidden" },
+  ]);
 }
