@@ -6,10 +6,7 @@ import { isJsonObject } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";
 import { textsIn } from "./ownership/resource-ids.ts";
 
-/*
- * The upstream acts with the operator's key, so a client could reach any of its projects by name. Project names in requests
- * are therefore checked against the client's key.
- */
+// The upstream acts with the operator's key, so a client could reach any of its projects by name.
 
 const HEADERS = ["x-sumtree-project", "openai-project"];
 const PROJECTS = ["project", "project_id", "project_name"];
@@ -58,19 +55,17 @@ export function checkNamedInBody(grant: Grant, body: unknown): Project | undefin
 
 type Texts = readonly (readonly [name: string, text: string])[];
 
-/** The values of the first of some names come first. */
 function valuesOf(texts: Texts, names: readonly string[]): readonly string[] {
   return names.flatMap((name) => texts.flatMap(([of, text]) => (of === name ? [text] : [])));
 }
 
 /** Checks every project with every entity. */
-function checkMembers(grant: Grant, where: "query" | "body", texts: Texts): void {
+function checkMembers(grant: Grant, where: string, texts: Texts): void {
   if (grant.covers("*")) return;
   const entities = valuesOf(texts, ENTITIES);
-  const projects = valuesOf(texts, PROJECTS);
   for (const entity of entities) check(grant, [where, "entity"], `${entity}/*`);
-  for (const project of projects)
-    for (const entity of project.includes("/") || entities.length === 0 ? ["*"] : entities)
+  for (const project of valuesOf(texts, PROJECTS))
+    for (const entity of entities.length === 0 ? ["*"] : entities)
       check(grant, [where, "project"], project.includes("/") ? project : `${entity}/${project}`);
 }
 

@@ -4,24 +4,23 @@ import { headerText } from "../http/header-text.ts";
 import type { Project } from "../shared/project.ts";
 import type { UnrecordedReason } from "./recording/unrecorded.ts";
 
+type Named =
+  | { readonly project: Project }
+  | { readonly project: undefined; readonly reason: UnrecordedReason };
+
 /** Returns the project that a request names, or that of its key, or the reason there is none. Throws forbidden. */
-export function projectOf(
-  request: FastifyRequest,
-): { readonly project: Project } | { readonly project: undefined; readonly reason: UnrecordedReason } {
+export function projectOf(request: FastifyRequest): Named {
   const named = request.headers["x-sumtree-project"] ?? request.headers["openai-project"];
   const name = typeof named === "string" ? headerText(named) : "";
-  if (name === "") {
-    const only = onlyProjectOf(request);
-    return only === undefined ? { project: undefined, reason: "no_project" } : { project: only };
-  }
+  const project = name === "" ? onlyProjectOf(request) : undefined;
+  if (project !== undefined) return { project };
   // SDKs send OpenAI's own project ids in the same header
-  if (!isProjectId(name)) return { project: undefined, reason: "not_a_project" };
+  if (!isProjectId(name)) return { project, reason: name === "" ? "no_project" : "not_a_project" };
   return { project: request.grant.project(name) };
 }
 
 /** Returns the project of a single-project key. */
 export function onlyProjectOf({ grant }: FastifyRequest): Project | undefined {
-  const [only, ...others] = new Set(grant.key.projects);
-  if (only === undefined || others.length > 0 || only.includes("*")) return undefined;
-  return grant.project(only);
+  const [only = "*", ...others] = new Set(grant.key.projects);
+  return others.length > 0 || only.includes("*") ? undefined : grant.project(only);
 }

@@ -16,25 +16,20 @@ export interface ResourceRoute {
   readonly needsModel?: boolean | undefined;
 }
 
-/**
- * Access of one request to models and jobs of the training service. A key that is not valid for all projects reaches those
- * that the ledger gives to its projects; any other is `not_found`. What is below them in a path belongs to them.
- */
-export interface ResourceAccess {
-  /** Errors: not_found; validation; bad_request if what is created would belong to no project; `StorageError`. */
-  checkBody(body: unknown, isWhole?: boolean): Promise<void>;
-  /** Returns the rewrite of a successful response; undefined if it passes unread. */
-  rewrite(): ((json: Buffer) => Promise<Buffer>) | undefined;
-}
+export type ResourceAccess = Awaited<ReturnType<typeof accessOf>>;
 
 const QUERY: ReadonlySet<string> = new Set(["after", "limit", "order", ...PROJECT_MEMBERS]);
 
-/** Checks path and query. Errors: not_found; forbidden; validation; `StorageError`. */
+/**
+ * Checks the path and query of a request to the training service. A key that is not valid for all projects reaches what the
+ * ledger gives to its projects; any other is `not_found`. What is below a model or job belongs to it. Errors: forbidden;
+ * validation; `StorageError`.
+ */
 export async function accessOf(
   request: FastifyRequest,
   ledger: OwnerLedger,
   { kind, needsModel = false }: ResourceRoute,
-): Promise<ResourceAccess> {
+) {
   const { grant, params, url } = request;
   let owner = projectOf(request).project ?? onlyProjectOf(request);
   const query = [...new URLSearchParams(url.split("?").slice(1).join("?"))];
@@ -43,7 +38,8 @@ export async function accessOf(
   if (extra !== undefined && !grant.covers("*"))
     throw invalid([{ loc: ["query", extra[0]], msg: "Not of the interface", type: "extra_forbidden" }]);
   return {
-    async checkBody(body, isWhole = true) {
+    /** Errors: not_found; validation; bad_request if what is created would belong to no project; `StorageError`. */
+    async checkBody(body: unknown, isWhole = true): Promise<void> {
       const named = checkNamedInBody(grant, body);
       owner ??= named;
       const { model_id: model } = isJsonObject(body) ? body : {};
@@ -54,7 +50,8 @@ export async function accessOf(
       if (kind === "creates" && owner === undefined && !grant.covers("*"))
         throw new AppError("bad_request", "Name the project in x-sumtree-project: this key has several.");
     },
-    rewrite() {
+    /** Returns the rewrite of a successful response; undefined if it passes unread. */
+    rewrite(): ((json: Buffer) => Promise<Buffer>) | undefined {
       const project = owner;
       if (kind === "list") return async (json) => onlyOwn(grant, ledger, json);
       if (kind === "reads" || project === undefined) return undefined;

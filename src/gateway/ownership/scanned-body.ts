@@ -26,52 +26,36 @@ export async function scannedBody(
   limits: upload.UploadOptions,
   check: (body: unknown, isWhole: boolean) => Promise<void>,
 ): Promise<UpstreamRequest["body"]> {
+  if (!upload.hasBody(raw)) throw invalid([{ loc: ["body"], msg: "Field required", type: "missing" }]);
   upload.checkDeclaredLength(raw, limits.limitBytes);
-  if (!upload.hasBody(raw)) {
-    await check({}, true);
-    return null;
-  }
+  const scan = new JsonScan(NAMES);
+  const push = (chunk: Buffer): void => scan.push(chunk);
+  const finish = async (): Promise<void> => {
+    if (scan.isWhole) return check(scan.members, true);
+    throw new AppError("bad_request", "The body is not a JSON object, or a member of it is too long.");
+  };
   const isShort = (upload.contentLengthOf(raw) ?? Infinity) <= MAX_HELD_BYTES;
   const read = await upload.readBody(raw, isShort ? MAX_HELD_BYTES : STEP_BYTES, limits);
   const encodings = encodingsOf(headers["content-encoding"]);
   const plain = read.complete ? decompressBody(encodings, read.bytes, MAX_HELD_BYTES) : undefined;
   if (read.complete ? plain === undefined : encodings.length > 0)
     throw new AppError("unsupported_media_type", "A body of over 8 MiB cannot be compressed.");
-  const first = await scanned(read.complete ? [plain!] : read.prefix);
   if (read.complete) {
-    await check(membersOf(first), true);
+    for (let at = 0; at < plain!.length; at += STEP_BYTES) {
+      if (at > 0) await turn();
+      push(plain!.subarray(at, at + STEP_BYTES));
+    }
+    await finish();
     return read.bytes;
   }
+  const first = new JsonScan(NAMES);
+  for (const part of read.prefix) first.push(part);
   await check(first.members ?? {}, false);
-  const whole = new JsonScan(NAMES);
-  const later = {
-    push: (chunk: Buffer) => whole.push(chunk),
-    finish: async () => check(membersOf(whole), true),
-  };
-  return upload.startUpload(raw, { ...limits, prefix: read.prefix, check: later });
-}
-
-async function scanned(parts: readonly Buffer[]): Promise<JsonScan> {
-  const scan = new JsonScan(NAMES);
-  for (const part of parts) {
-    for (let at = 0; at < part.length; at += STEP_BYTES) {
-      if (at > 0) await turn();
-      scan.push(part.subarray(at, at + STEP_BYTES));
-    }
-  }
-  return scan;
-}
-
-/** Returns the named members of a whole body. Throws bad_request. */
-function membersOf({ isWhole, members }: JsonScan): unknown {
-  if (isWhole) return members;
-  throw new AppError("bad_request", "The body is not a JSON object, or a member of it is too long.");
+  return upload.startUpload(raw, { ...limits, prefix: read.prefix, check: { push, finish } });
 }
 
 /** Rejects a body where the interface has none. Errors: validation. */
 export async function noBody({ raw }: FastifyRequest, limits: upload.UploadOptions): Promise<null> {
   if (!upload.hasBody(raw) || (await upload.readBody(raw, 0, limits)).complete) return null;
-  throw invalid([
-    { loc: ["body"], msg: "Only keys for all projects may send a body", type: "extra_forbidden" },
-  ]);
+  throw invalid([{ loc: ["body"], msg: "The interface has no body here", type: "extra_forbidden" }]);
 }

@@ -20,67 +20,59 @@ export interface OwnerLedger {
 interface Claim {
   readonly id: string;
   readonly project: Project;
-  owner: string;
 }
 
 const TABLE = "training_owners";
 const IDS_PER_QUERY = 2000;
-const MAX_CACHED = 20_000;
-const CLAIM_BYTES = 512;
-const MAX_BATCH_BYTES = 1024 * 1024;
 /** Cached for an id without owner. */
 const NOBODY = "";
 
 export function createOwnerLedger(engine: Engine, settings: GroupCommitSettings): OwnerLedger {
-  const cache = new TableCache<string>(engine, TABLE, MAX_CACHED);
+  const cache = new TableCache<string>(engine, TABLE, 20_000);
   const find = async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
     const began = cache.begin();
-    const known = new Map([...new Set(ids)].map((id) => [id, cache.get(id)]));
-    const unknown = [...known.keys()].filter((id) => known.get(id) === undefined);
+    const owners = new Map([...new Set(ids)].map((id) => [id, cache.get(id)]));
+    const unknown = [...owners.keys()].filter((id) => owners.get(id) === undefined);
     for (const chunk of chunksOf(unknown, IDS_PER_QUERY)) {
       const rows = await engine.rows<{ id: string; owner: string }>(
         sql`SELECT id, project_id AS owner FROM training_owners FINAL WHERE id IN ${param("Array(String)", chunk)}`,
         // a replica that lacks a row would hide a job from its project, or give it to another one
         { name: "training_owners_find", limits: "ingest", requireCurrent: true },
       );
-      for (const id of chunk) known.set(id, NOBODY);
-      for (const { id, owner } of rows) known.set(id, owner);
+      for (const { id, owner } of rows) owners.set(id, owner);
     }
-    const found = [...known].map(([id, owner = NOBODY]) => [id, owner] as const);
+    const found = [...owners].map(([id, owner = NOBODY]) => [id, owner] as const);
     cache.put(began, 0, found);
     return new Map(found.filter(([, owner]) => owner !== NOBODY));
   };
   /** Batches run one after another, so the claims of this process never race. */
   const flush = async (claims: readonly Claim[]): Promise<void> => {
     const began = cache.begin();
-    const ids = claims.map(({ id }) => id);
-    const owners = new Map(await find(ids));
-    const rows: { readonly id: string; readonly project_id: Project }[] = [];
-    for (const { id, project } of claims) {
-      if (owners.has(id)) continue;
-      owners.set(id, project);
-      rows.push({ id, project_id: project });
-    }
+    const known = await find(claims.map(({ id }) => id));
+    // the first of a batch wins too
+    const added = new Map(
+      claims
+        .filter(({ id }) => !known.has(id))
+        .toReversed()
+        .map(({ id, project }) => [id, project]),
+    );
+    const rows = [...added].map(([id, project_id]) => ({ id, project_id }));
     await engine.insert(TABLE, rows, { name: "training_owners_add" });
-    const inserts = rows.length > 0 ? 1 : 0;
-    cache.put(began, inserts, owners);
-    // another service may have been earlier
-    const stored = cache.isUnchanged(began, inserts) ? owners : await find(ids);
-    for (const claim of claims) claim.owner = stored.get(claim.id) ?? claim.owner;
+    cache.put(began, rows.length > 0 ? 1 : 0, added);
   };
   const commit = createGroupCommit<Claim>({
     name: "training_owners_write",
     flush,
-    sizeOf: () => CLAIM_BYTES,
+    sizeOf: () => 512,
     ...settings,
-    maxBatchBytes: MAX_BATCH_BYTES,
+    maxBatchBytes: 1024 * 1024,
   });
   return {
     find,
     async claim(id, project) {
-      const claim: Claim = { id, project, owner: project };
-      await commit.write([claim]);
-      return claim.owner;
+      await commit.write([{ id, project }]);
+      // another service may have been earlier
+      return (await find([id])).get(id) ?? project;
     },
     drain: () => commit.drain(),
   };
