@@ -49,13 +49,7 @@ export function createOwnerLedger(engine: Engine, settings: GroupCommitSettings)
   const flush = async (claims: readonly Claim[]): Promise<void> => {
     const began = cache.begin();
     const known = await find(claims.map(({ id }) => id));
-    // the first of a batch wins too
-    const added = new Map(
-      claims
-        .filter(({ id }) => !known.has(id))
-        .toReversed()
-        .map(({ id, project }) => [id, project]),
-    );
+    const added = new Map(claims.filter(({ id }) => !known.has(id)).map(({ id, project }) => [id, project]));
     const rows = [...added].map(([id, project_id]) => ({ id, project_id }));
     await engine.insert(TABLE, rows, { name: "training_owners_add" });
     cache.put(began, rows.length > 0 ? 1 : 0, added);
