@@ -95,46 +95,43 @@ const LINES: readonly (readonly [string, object | string])[] = [
   ["GET /v1/system-check", ""],
 ];
 
-describe.each(LINES)("%s", (line, body) => {
-  it.each([
-    ["OpenAI-Project", ["openai-project: other/two"]],
-    ["x-sumtree-project", ["x-sumtree-project: other/two"]],
-    [
-      "OpenAI-Project in addition to a project of the key",
-      ["x-sumtree-project: acme/one", "openai-project: other/two"],
-    ],
-    ["another project of the same entity", ["openai-project: acme/two"]],
-    ["no project, but nearly one", ["openai-project: /other/two"]],
-  ])("returns 403 for another project in %s, and sends nothing upstream", async (_what, headers) => {
-    expect([(await ask(line, { headers, body })).status, seen]).toEqual([403, []]);
-  });
+/** Headers or a query of another project, or of two. */
+const OTHERS: readonly (readonly [status: number, key: "one" | "entity", said: string])[] = [
+  [403, "one", "openai-project: other/two"],
+  [403, "one", "x-sumtree-project: other/two"],
+  [403, "one", "x-sumtree-project: acme/one|openai-project: other/two"],
+  [403, "one", "openai-project: acme/two"],
+  [403, "one", "openai-project: /other/two"],
+  [422, "one", "?project=two"],
+  [422, "one", "?project_id=other%2Ftwo"],
+  [422, "one", "?entity=other"],
+  [422, "one", "?project=one&entity=other"],
+  [422, "one", "?project=one&project=two"],
+  // even if the key covers both
+  [400, "entity", "openai-project: acme/one|x-sumtree-project: acme/two"],
+  [400, "entity", "openai-project: acme/one|openai-project: acme/two"],
+  [400, "entity", "openai-project: acme/one|openai-project: acme/one"],
+];
 
-  it.each([
-    "project=two",
-    "project_id=other%2Ftwo",
-    "entity=other",
-    "project=one&entity=other",
-    "project=one&project=two",
-  ])("returns 422 for ?%s, and sends nothing upstream", async (query) => {
-    expect([(await ask(`${line}?${query}`, { body })).status, seen]).toEqual([422, []]);
-  });
+describe.each(LINES)("%s", (line, body) => {
+  it.each(OTHERS)(
+    "returns %i to the key %s that says %s, and sends nothing upstream",
+    async (status, key, said) => {
+      const isQuery = said.startsWith("?");
+      const sent = { key, headers: isQuery ? [] : said.split("|"), body };
+      expect([(await ask(isQuery ? line + said : line, sent)).status, seen]).toEqual([status, []]);
+    },
+  );
 
   it("passes with a project of the key", async () => {
     const headers = ["openai-project: acme/one", "x-sumtree-project: acme/one"];
-    expect((await ask(`${line}?project=one&entity=acme`, { headers, body })).status).toBe(200);
-    expect((await ask(line, { headers: ["openai-project: proj_123"], body })).status).toBe(200);
-    expect(
-      (await ask(`${line}?project=x`, { key: "root", headers: ["openai-project: a/b/c"], body })).status,
-    ).toBe(200);
+    for (const [query, sent] of [
+      ["?project=one&entity=acme", { headers }],
+      ["", { headers: ["openai-project: proj_123"] }],
+      ["?project=x", { key: "root", headers: ["openai-project: a/b/c"] }],
+    ] as const)
+      expect((await ask(line + query, { ...sent, body })).status).toBe(200);
     expect(seen).toHaveLength(3);
-  });
-
-  it.each([
-    ["two headers that disagree", ["openai-project: acme/one", "x-sumtree-project: acme/two"]],
-    ["a header sent twice", ["openai-project: acme/one", "openai-project: acme/two"]],
-    ["a header sent twice alike", ["openai-project: acme/one", "openai-project: acme/one"]],
-  ])("returns 400 for %s, even if the key covers both", async (_what, headers) => {
-    expect([(await ask(line, { key: "entity", headers, body })).status, seen]).toEqual([400, []]);
   });
 });
 

@@ -563,12 +563,3 @@ describe("a list", () => {
     expect(page.body.toString()).toBe(body);
   });
 });
-
-it("a project that the key may not use is 403 in a header and 422 in a body", async () => {
-  const id = await newModel("one");
-  seen = [];
-  const headers = ["x-sumtree-project: acme/two"];
-  expect((await ask("one", `GET /training-jobs/${id}`, { headers })).status).toBe(403);
-  expect((await ask("one", "POST /models", { body: { ...model, project: "two" } })).status).toBe(422);
-  expect(seen).toEqual([]);
-});
