@@ -26,7 +26,7 @@ export function openStoreJournal(config: Config, logger: Logger): Journal | unde
       logger.warn({ records: journal.orphaned.length }, "recovering journal of a killed process");
     if (ofOtherStores > 0)
       logger.warn({ dir, records: ofOtherStores }, "journal of another store found in DATA_DIR");
-    for (const path of damaged) logger.error({ path }, "corrupt journal renamed");
+    if (damaged !== undefined) logger.error({ path: damaged }, "corrupt journal renamed");
     return journal;
   } catch (error) {
     logger.error({ err: error, dir }, "journal not opened: a kill would lose completions");

@@ -15,23 +15,30 @@ const decompressors: ReadonlyMap<string, Decompress> = new Map<string, Decompres
   ...("zstdDecompressSync" in zlib ? ([["zstd", zlib.zstdDecompressSync]] as const) : []),
 ]);
 
-/** Decompresses a body; `undefined` if it cannot be decompressed or exceeds `maxBytes`. */
+/** Returns the content encoding that a header names; `undefined`: none. */
+export function encodingIn(header: string | readonly string[] | undefined): string | undefined {
+  const encoding = String(header ?? "")
+    .trim()
+    .toLowerCase();
+  return encoding === "" || encoding === "identity" ? undefined : encoding;
+}
+
+/**
+ * Decompresses a body with the given `content-encoding`; `undefined` if that is unknown or several, if the body is not of it
+ * or exceeds `maxBytes`.
+ */
 export function decompressBody(
-  encodings: readonly string[],
-  compressed: Buffer,
+  contentEncoding: string | readonly string[] | undefined,
+  body: Buffer,
   maxBytes: number,
 ): Buffer | undefined {
-  let body = compressed;
-  for (const encoding of encodings.toReversed()) {
-    const decompress = decompressors.get(encoding);
-    if (decompress === undefined) return undefined;
-    try {
-      body = decompress(body, { maxOutputLength: maxBytes });
-    } catch {
-      return undefined;
-    }
+  const encoding = encodingIn(contentEncoding);
+  if (encoding === undefined) return body;
+  try {
+    return decompressors.get(encoding)?.(body, { maxOutputLength: maxBytes });
+  } catch {
+    return undefined;
   }
-  return body;
 }
 
 /** True for a zlib header; some senders omit it and use raw deflate. */

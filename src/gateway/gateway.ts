@@ -3,7 +3,7 @@ import type { FairSemaphore, Permit } from "../fairness/fair-semaphore.ts";
 import { AppError } from "../shared/errors.ts";
 import { secretMask, type SecretMask } from "../shared/secret-mask.ts";
 import { upstreamSecrets } from "./relay/credential.ts";
-import { startRelay, type RelayOptions, type RunningRelay } from "./relay/relay.ts";
+import { Relay, type RelayOptions } from "./relay/relay.ts";
 import { openUpstream, type UpstreamOptions } from "./relay/upstream.ts";
 import { Upstreams, type UpstreamsSettings } from "./upstreams.ts";
 
@@ -17,7 +17,7 @@ export class Gateway {
   readonly upstreams: Upstreams;
   readonly #slots: FairSemaphore;
   readonly #mask: SecretMask;
-  readonly #open = new Set<RunningRelay>();
+  readonly #open = new Set<Relay>();
   #stopping = false;
   #grace: NodeJS.Timeout | undefined;
 
@@ -51,18 +51,14 @@ export class Gateway {
     return true;
   }
 
-  /** Relays one request; resolves when the client's side closes. Throws `AppError` if no response could be relayed. */
-  async relay(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    options: Omit<RelayOptions, "acquireSlot" | "mask">,
-  ): Promise<void> {
+  /** Relays one request; resolves when both sides have ended. Throws `AppError` if no response could be relayed. */
+  async relay(request: FastifyRequest, reply: FastifyReply, options: RelayOptions): Promise<void> {
     if (this.#stopping) {
       throw new AppError("service_overloaded", "The gateway is stopping.", { retryAfterSeconds: 1 });
     }
     const acquireSlot = (): Permit | undefined =>
       this.#stopping ? undefined : this.#slots.tryAcquire(request.grant.tenant);
-    const relay = startRelay(request, reply, { ...options, acquireSlot, mask: this.#mask });
+    const relay = new Relay(request, reply, { ...options, mask: this.#mask, acquireSlot });
     this.#open.add(relay);
     try {
       await relay.closed;
@@ -80,8 +76,13 @@ export class Gateway {
     }, graceMs);
   }
 
-  async close(): Promise<void> {
+  /** Resolves when no relay is open. */
+  async drain(): Promise<void> {
+    await Promise.allSettled([...this.#open].map((relay) => relay.closed));
     clearTimeout(this.#grace);
+  }
+
+  async close(): Promise<void> {
     await Promise.all(this.upstreams.all.map(({ upstream }) => upstream.close()));
   }
 }

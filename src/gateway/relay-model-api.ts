@@ -1,29 +1,30 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
+import { RESPONSES } from "./apis/model-apis.ts";
 import type { ModelApi } from "./apis/model-api.ts";
-import { routeRequest } from "./route-request.ts";
-import { readCaller } from "./recording/caller.ts";
-import { CompletionRecording } from "./recording/completion-recording.ts";
 import type { Gateway } from "./gateway.ts";
 import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
-import type { Target } from "./upstreams.ts";
+import { readCaller } from "./recording/caller.ts";
+import { CompletionRecording, type RecordingOptions } from "./recording/completion-recording.ts";
+import { unreadModelRequest, type ModelRequest } from "./recording/model-request.ts";
 import type { Recorder } from "./recording/recorder.ts";
-import type { RelayMetrics } from "./relay/relay.ts";
-import { projectOf } from "./request-project.ts";
-import { headersFor } from "./request-relay.ts";
-import type { KnownResponses, ResponseMakers } from "./responses/known-responses.ts";
+import type { ResponseIndex } from "./recording/response-index.ts";
 import { readTraceContext } from "./recording/trace-context.ts";
 import type { ReportUnrecorded } from "./recording/unrecorded.ts";
-import { bodyToSend, checkDeclaredLength } from "./relay/upload.ts";
+import type { RelayMetrics } from "./relay/relay.ts";
+import { bodyToSend, checkDeclaredLength, type UploadOptions } from "./relay/upload.ts";
 import { targetUnder, withQueryOf } from "./relay/upstream-path.ts";
+import { projectOf } from "./request-project.ts";
+import { headersFor } from "./request-relay.ts";
+import { routeRequest } from "./route-request.ts";
+import type { Target } from "./upstreams.ts";
 
 export interface ModelRelayOptions {
   readonly gateway: Gateway;
   readonly meter: RelayMetrics;
   readonly recorder: Recorder;
-  readonly makers: ResponseMakers;
-  readonly responses: KnownResponses;
+  readonly responses: ResponseIndex;
   readonly reportUnrecorded: ReportUnrecorded;
   readonly ledger: OwnerLedger;
   readonly clock: Clock;
@@ -48,28 +49,27 @@ export async function relayModelApi(
   checkDeclaredLength(request.raw, settings.chatBodyLimitBytes);
   const named = projectOf(request);
   if (named.project === undefined) options.reportUnrecorded(request, reply, named.reason);
-  else options.recorder.admit({ project: named.project, key: request.grant.keyId });
-  const limits = {
-    limitBytes: settings.chatBodyLimitBytes,
-    idleMs: settings.uploadIdleMs,
-    hold: (bytes: number): void => request.server.bodies.hold(request, bytes),
-  };
+  else options.recorder.admit();
+  const limits = modelLimits(request, options);
   const isRecorded = named.project !== undefined;
-  const includeUsage = isRecorded && modelApi.asksForUsage && settings.includeUsage;
+  const includeUsage = isRecorded && modelApi.asksForUsage === true && settings.includeUsage;
   const query = { path: modelApi.path };
-  const { target, read } = await routeRequest(request, {
-    ...options,
-    query,
-    isRecorded,
-    includeUsage,
-    limits,
-  });
-  const recording = named.project && recordingOf(request, named.project, { ...options, modelApi, target });
-  if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
-  if (read !== undefined) recording?.setRequest(read.readRequest);
+  const routing = { ...options, query, isRecorded, includeUsage, limits };
+  const { target, read } = await routeRequest(request, routing);
+  const hidesUsage = read?.hideUsage ?? false;
+  const mayRepeat = request.headers["idempotency-key"] !== undefined;
+  const readInputs = read?.readRequest ?? (() => unreadModelRequest(0));
+  const recording =
+    named.project &&
+    recordingOf(request, { ...options, project: named.project, modelApi, target }, readInputs, {
+      hidesUsage,
+      mayRepeat,
+    });
+  // the id of a response that may run on is that of its response
+  if (recording !== undefined && !(modelApi === RESPONSES && read?.mayRunOn() === true))
+    void reply.header("x-sumtree-call-id", recording.callId);
 
   const body = read === undefined ? await bodyToSend(request.raw, limits) : read.body;
-  const hideUsage = read?.hideUsage ?? false;
   await gateway.relay(request, reply, {
     route: `POST ${modelApi.path}`,
     meter: options.meter,
@@ -77,12 +77,11 @@ export async function relayModelApi(
     upstreamRequest: {
       method: "POST",
       path: targetUnder(target.upstream.base, withQueryOf(request.url, modelApi.path)),
-      // a stream that is edited has to be read
-      headers: { ...headersFor(request, target, body), ...(hideUsage && { "accept-encoding": "identity" }) },
+      headers: { ...headersFor(request, target, body), ...(hidesUsage && { "accept-encoding": "identity" }) },
       body,
     },
-    wrapsErrors: modelApi.wrapsErrors,
-    openStream: (onEvent) => modelApi.openStream({ hideUsage, onEvent }),
+    modelApi,
+    wrapsErrors: modelApi.wrapsErrors === true,
     repeatable: true,
     keepAliveMs: settings.sseKeepAliveMs,
     stallMs: settings.stallMs,
@@ -90,19 +89,27 @@ export async function relayModelApi(
   });
 }
 
-function recordingOf(
+export function modelLimits(request: FastifyRequest, { settings }: ModelRelayOptions): UploadOptions {
+  return {
+    limitBytes: settings.chatBodyLimitBytes,
+    idleMs: settings.uploadIdleMs,
+    hold: (bytes) => request.server.bodies.hold(request, bytes),
+  };
+}
+
+interface Recorded extends ModelRelayOptions {
+  readonly project: Project;
+  readonly modelApi: ModelApi;
+  readonly target: Target;
+}
+
+export function recordingOf(
   request: FastifyRequest,
-  project: Project,
-  {
-    modelApi,
-    target,
-    recorder,
-    responses,
-    clock,
-    settings,
-  }: ModelRelayOptions & { modelApi: ModelApi; target: Target },
+  { modelApi, project, target, recorder, responses, clock, settings }: Recorded,
+  readRequest: () => ModelRequest,
+  one: Pick<RecordingOptions, "hidesUsage" | "mayRepeat" | "retrieved">,
 ): CompletionRecording {
-  return new CompletionRecording({
+  const options = {
     modelApi,
     project,
     caller: readCaller(request.headers),
@@ -115,5 +122,7 @@ function recordingOf(
     responses,
     clock,
     captureContent: settings.captureContent,
-  });
+    ...one,
+  };
+  return new CompletionRecording(options, readRequest);
 }

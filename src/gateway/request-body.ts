@@ -8,8 +8,7 @@ import {
   unreadModelRequest,
   type ModelRequest,
 } from "./recording/model-request.ts";
-import { encodingsOf } from "./recording/response-decoder.ts";
-import { decompressBody } from "./decompress-body.ts";
+import { decompressBody, encodingIn } from "./decompress-body.ts";
 import {
   bodyToSend,
   contentLengthOf,
@@ -30,6 +29,8 @@ export interface RelayedBody {
   readonly readModel: () => string | undefined;
   /** Returns the decompressed body; undefined if it was not read or cannot be decompressed. */
   readonly plain: () => Buffer | undefined;
+  /** The response may run on in the background. */
+  readonly mayRunOn: () => boolean;
   /** The gateway added `include_usage`; the client did not. */
   readonly hideUsage: boolean;
 }
@@ -57,6 +58,7 @@ export async function readOrUpload(
     readRequest: () => unreadModelRequest(declared ?? 0),
     readModel: nothing,
     plain: nothing,
+    mayRunOn: () => true,
   };
   const maxBytes = needsModel ? limits.limitBytes : MAX_READ_BYTES;
   if (!hasBody(request.raw) || (declared ?? 0) > maxBytes) {
@@ -70,19 +72,20 @@ export async function readOrUpload(
   }
   const { bytes } = read;
   const { "content-encoding": encoding, "content-type": type } = request.headers;
-  const encodings = encodingsOf(encoding);
-  const plain = (): Buffer | undefined =>
-    encodings.length === 0 ? bytes : decompressBody(encodings, bytes, maxBytes);
+  const plain = (): Buffer | undefined => decompressBody(encoding, bytes, maxBytes);
   const isShort = bytes.length <= MAX_READ_BYTES;
-  const mayInject = includeUsage && isShort && !isForm(type) && encodings.length === 0;
+  const mayInject = includeUsage && isShort && !isForm(type) && encodingIn(encoding) === undefined;
   const mustRead = mayInject && mayStream(bytes);
   if (mustRead && bytes.length > MAX_PARSED_BYTES) await turn();
   const parsed = mustRead ? readModelRequest(bytes) : undefined;
+  const readRequest = (): ModelRequest =>
+    parsed ?? (isShort ? parseBody(plain(), type) : undefined) ?? unread.readRequest();
   return {
     body: parsed?.withIncludeUsage ?? bytes,
-    readRequest: () => parsed ?? (isShort ? parseBody(plain(), type) : undefined) ?? unread.readRequest(),
+    readRequest,
     readModel: () => parsed?.model ?? modelIn(plain(), type),
     plain,
+    mayRunOn: () => (plain()?.includes("background") ?? true) && readRequest().mayRunOn,
     hideUsage: parsed?.withIncludeUsage !== undefined,
   };
 }

@@ -1,16 +1,15 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
-import { readOrUpload } from "./request-body.ts";
+import type { Gateway } from "./gateway.ts";
 import { routeQueryOf, routeRequest } from "./route-request.ts";
 import type { Target } from "./upstreams.ts";
-import { OpaqueStream } from "./stream/chat-stream.ts";
-import { checkNamed, readNamed, type NamedCheck } from "./ownership/request-check.ts";
+import type { NamedCheck } from "./ownership/request-check.ts";
 import { accessOf, type ResourceAccess, type ResourceRoute } from "./ownership/resource-access.ts";
 import { noBody, scannedBody } from "./ownership/scanned-body.ts";
 import { upstreamHeaders } from "./relay/headers.ts";
 import type { RelayMetrics } from "./relay/relay.ts";
 import { readValidatedBody } from "./relay/validated-body.ts";
-import { bodyToSend, contentLengthOf, type UploadOptions } from "./relay/upload.ts";
+import { bodyToSend, contentLengthOf } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
 import { pathBehindPrefix, targetUnder } from "./relay/upstream-path.ts";
 
@@ -20,6 +19,7 @@ export type BodyPolicy =
   | { readonly kind: "streamed" | "other"; readonly limitBytes: number };
 
 export interface RequestRelayOptions extends Omit<NamedCheck, "target"> {
+  readonly gateway: Gateway;
   /** Set if path and model do not decide. */
   readonly target?: Target | undefined;
   readonly meter: RelayMetrics;
@@ -57,12 +57,11 @@ export async function relayRequest(
       body,
     },
     wrapsErrors,
-    openStream: () => new OpaqueStream(),
     repeatable,
     keepAliveMs: 0,
     stallMs: settings.stallMs,
     observer: undefined,
-    rewrite: rewrite && { onlyJson: false, run: rewrite },
+    rewrite: rewrite,
   });
 }
 
@@ -93,17 +92,6 @@ async function routedBody(
     limits: { ...limits, limitBytes: settings.chatBodyLimitBytes },
   });
   return { ...routed, body: routed.read?.body ?? (await bodyToSend(request.raw, limits)) };
-}
-
-/** Reads a body that names only what a key may use. Errors: those of `readNamed` and `checkNamed`. */
-export async function checkedBody(
-  request: FastifyRequest,
-  limits: UploadOptions,
-  options: NamedCheck,
-): Promise<UpstreamRequest["body"]> {
-  const read = await readOrUpload(request, { limits, includeUsage: false, needsModel: true });
-  await checkNamed(request, readNamed(request, read.plain()), options);
-  return read.body;
 }
 
 /** Builds the upstream request headers for a body. */

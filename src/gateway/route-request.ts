@@ -1,10 +1,12 @@
 import type { FastifyRequest } from "fastify";
+import type { Gateway } from "./gateway.ts";
 import { checkNamed, readNamed, type NamedCheck } from "./ownership/request-check.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { readOrUpload, type BodyReadOptions, type RelayedBody } from "./request-body.ts";
 import type { RouteQuery, Target } from "./upstreams.ts";
 
 export interface RouteOptions extends Omit<NamedCheck, "target">, Omit<BodyReadOptions, "needsModel"> {
+  readonly gateway: Gateway;
   readonly query: RouteQuery;
   /** Set if path and model do not decide. */
   readonly target?: Target | undefined;

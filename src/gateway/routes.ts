@@ -13,10 +13,8 @@ import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
 import { registerMetrics } from "./metrics.ts";
 import { checkArtifact, checkNamedProjects } from "./named-projects.ts";
-import { KnownResponses, type ResponseMakers } from "./responses/known-responses.ts";
-import type { MakerOptions } from "./responses/maker-of.ts";
-import { relayResponse } from "./responses/relay-response.ts";
-import { parseResponseRequest } from "./responses/response-id.ts";
+import { ResponseIndex, type ResponseMakers } from "./recording/response-index.ts";
+import { parseResponseRequest, relayResponse } from "./relay-response.ts";
 import { isModelListRequest, singleLister, listModels } from "./models/model-list.ts";
 import { Recorder, type CompletionStore } from "./recording/recorder.ts";
 import { createUnmetered, type ReportUnmetered } from "./recording/unmetered.ts";
@@ -88,6 +86,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   });
   app.addHook("preClose", async () => gateway.stop(settings.graceMs));
   app.addHook("onClose", async () => {
+    await gateway.drain();
     await recorder.drain(settings.recordMs);
     await gateway.close();
   });
@@ -100,9 +99,10 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   };
   addHealth(add, gateway);
   const reportUnrecorded = createUnrecorded(registry, steadyClock);
-  const makers = options.completions;
-  const responses = new KnownResponses();
-  const shared = { gateway, meter, settings, ledger, makers, responses };
+  const responses = new ResponseIndex(options.completions, () =>
+    gateway.upstreams.modelTargets.map(({ name }) => name),
+  );
+  const shared = { gateway, meter, settings, ledger, responses };
   const metered = { ...shared, clock, recorder, reportUnrecorded };
   for (const modelApi of MODEL_APIS) addModelApi(add, modelApi, metered);
   for (const route of typedRoutes) addTyped(add, route, shared);
@@ -121,7 +121,9 @@ function rejectUpgrades(app: FastifyInstance): void {
 
 type Add = (route: RouteOptions) => void;
 
-interface Shared extends MakerOptions {
+interface Shared {
+  readonly gateway: Gateway;
+  readonly responses: ResponseIndex;
   readonly meter: RelayMetrics;
   readonly settings: GatewayRoutesSettings;
   readonly ledger: OwnerLedger;
@@ -234,7 +236,7 @@ function addPassThrough(add: Add, { shared, metered, reportUnmetered }: PassThro
     url: "/*",
     schema: { hide: true },
     handler: async (request, reply) => {
-      const responseRequest = parseResponseRequest(request.method, pathBehindPrefix(request.url));
+      const responseRequest = parseResponseRequest(request);
       if (responseRequest !== undefined)
         return relayResponse(request, reply, { ...metered, responseRequest });
       const entry = passes(request);

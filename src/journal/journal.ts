@@ -1,24 +1,29 @@
 /** Id of a journal record. */
 export type RecordId = number;
 
-export interface OrphanedRecord {
-  readonly entry: RecordId;
+export interface JournalRecord {
   readonly key: string;
-  /** Last write of the killed process, in milliseconds since the epoch. */
-  readonly lastWriteMs: number;
+  readonly text: string;
+}
+
+export interface OrphanedRecord {
+  readonly id: RecordId;
+  readonly key: string;
 }
 
 /** Local durable buffer of records until they are stored elsewhere. */
 export interface Journal {
   /**
-   * Adds a record. It then survives the end of the process, but not of the machine: nothing is fsynced. Returns `undefined`
-   * if it could not be written. Cost: 5 µs per kilobyte.
+   * Adds records in one transaction. They then survive the end of the process, but not of the machine: nothing is synced.
+   * Returns `undefined` if they could not be written. Cost: 5 µs per kilobyte.
    */
-  add(key: string, record: string): RecordId | undefined;
+  add(records: readonly JournalRecord[]): readonly RecordId[] | undefined;
   /** Removes records. Failed removals are left to the next process. */
-  remove(entries: readonly RecordId[]): void;
-  read(entry: RecordId): string | undefined;
-  /** Records of killed processes, oldest first. */
+  remove(ids: readonly RecordId[]): void;
+  read(id: RecordId): string | undefined;
+  /** Records of the process before, oldest first. */
   readonly orphaned: readonly OrphanedRecord[];
+  /** Last write of the process before, in milliseconds since the epoch. */
+  readonly lastWriteMs: number;
   close(): void;
 }

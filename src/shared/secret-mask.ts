@@ -1,6 +1,8 @@
 /** Shorter ones are placeholders that stand in ordinary text, such as `EMPTY` for a local server. */
 const MIN_LENGTH = 12;
 
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
 export type SecretMask = ReturnType<typeof secretMask>;
 
 /** Replaces secrets by as many asterisks where they stand as they are, so that no length changes. */
@@ -14,6 +16,16 @@ export function secretMask(secrets: readonly string[]) {
   return {
     text: (text: string): string => masked(text, known),
     bytes,
+    /** The same headers, if they have no secret. */
+    headers<Some extends Headers>(headers: Some): Some {
+      const hasSecret = Object.values(headers).some((value) => known.some((one) => value?.includes(one)));
+      if (!hasSecret && !Object.values(headers).some(Array.isArray)) return headers;
+      const entries = Object.entries(headers).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.map((one) => masked(one, known)) : value && masked(value, known),
+      ]);
+      return Object.fromEntries(entries) as Some;
+    },
     /** A mask for bytes that come in pieces: it holds back an end that could begin a secret, until `end`. */
     pieces() {
       let held = Buffer.alloc(0);

@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import { expect, it } from "vitest";
-import { ChatReader } from "../../src/gateway/recording/chat-reader.ts";
-import { readStreamEvent } from "../../src/gateway/stream/stream-event.ts";
+import { CHAT } from "../../src/gateway/apis/model-apis.ts";
+import { newDraft } from "../../src/gateway/apis/draft.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed, seededRandom } from "../helpers/seeded-random.ts";
 import { drawAnswer, withContent } from "../models/chat-answers/answers.ts";
@@ -15,10 +15,12 @@ it(`a stream is recorded as the official SDK assembles it: ${RUNS} random respon
   for (let run = 0; run < RUNS; run++) {
     const { events } = drawAnswer(drawFrom(seededRandom(seed * 7919 + run)), { isOfficial: true });
     const chunks = events.map(({ chunk }) => JSON.stringify(chunk));
-    const reader = new ChatReader({ capturesText: true });
-    for (const chunk of chunks) reader.read(readStreamEvent(chunk));
-    const { usage: _usage, ...recorded } = reader.output()!;
-    expect(recorded, `run ${run}: ${chunks.join("\n")}`).toEqual(await assembledBySdk(chunks));
+    const draft = newDraft(true);
+    for (const chunk of chunks) CHAT.fold(draft, JSON.parse(chunk) as Json, false);
+    CHAT.finish?.(draft);
+    const { id, model, tier } = draft;
+    const recorded = { id, model, ...(tier && { service_tier: tier }), ...draft.output };
+    expect(JSON.parse(JSON.stringify(recorded)), `run ${run}: ${chunks.join("\n")}`).toEqual(await assembledBySdk(chunks));
   }
 });
 

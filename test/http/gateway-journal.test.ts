@@ -12,10 +12,12 @@ const records = new Map<string, object[]>();
 let entries = 0;
 const journal: Journal = {
   orphaned: [],
-  add(key, record) {
-    records.set(key, [...(records.get(key) ?? []), JSON.parse(record) as object]);
-    return entries++;
-  },
+  lastWriteMs: 0,
+  add: (added) =>
+    added.map(({ key, text }) => {
+      records.set(key, [...(records.get(key) ?? []), JSON.parse(text) as object]);
+      return entries++;
+    }),
   remove: () => undefined,
   read: () => undefined,
   close: () => undefined,
@@ -85,7 +87,7 @@ describe("the journal", () => {
         });
         request.end(JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }], ...more }));
         const [response] = (await once(request, "response")) as [IncomingMessage];
-        const key = `completion/${String(response.headers["x-sumtree-call-id"])}`;
+        const key = String(response.headers["x-sumtree-call-id"]);
         expect(records.get(key)?.[0]).toMatchObject({ started: { output: null } });
         response.resume();
         await once(response, "end");

@@ -30,7 +30,11 @@ interface Seen {
 async function ask(
   path: string,
   parts: Iterable<string | Uint8Array | number | Promise<unknown>>,
-  { streams = true, ending = "end" }: { streams?: boolean; ending?: "end" | "hang" } = {},
+  {
+    streams = true,
+    ending = "end",
+    basis = "",
+  }: { streams?: boolean; ending?: "end" | "hang"; basis?: string } = {},
 ): Promise<Seen> {
   const project = `acme/odd-${++projects}`;
   test.upstream.fail({ kind: "bytes", chunks: parts, ending });
@@ -40,7 +44,9 @@ async function ask(
   const response = await sendRaw(test.port, head(...lines, ...more), body).answer;
   const read = async (): Promise<string> =>
     (await test.post("/calls/stream_query", { project_id: project })).text;
-  await until(async () => (await read()).includes('"ended_at":"2'));
+  const isRecorded = (text: string): boolean =>
+    text.includes('"ended_at":"2') && text.includes(`"usage":"${basis}`);
+  await until(async () => isRecorded(await read()));
   const call = JSON.parse(await read());
   const { outcome, usage } = call.attributes.sumtree;
   const content = call.output?.choices?.[0]?.message?.content;
@@ -99,16 +105,19 @@ describe("usage of a stream", () => {
   });
 
   const stream = said + chunk({ choices: [last] }) + DONE;
-  it.each<readonly [where: string, parts: readonly (string | number)[]]>([
+  it.each<readonly [where: string, parts: readonly (string | number)[], behind?: string]>([
     ["with it", [stream + counted]],
     ["after it", [stream, 50, counted]],
     ["without an empty line", [stream, 20, counted.trimEnd()]],
-    ["among comments", [stream, 20, ": so\n\n", 20, counted, 20, ": so\n\n"]],
-  ])("after the end marker, %s, is exact, and the stream ends with the marker", async (_where, parts) => {
-    const { answer, ...seen } = await ask("/chat/completions", parts);
-    expect([answer.complete, answer.body.toString()]).toEqual([true, stream]);
-    expect(seen).toMatchObject({ outcome: "finished", usage: "exact", used: USAGE });
-  });
+    ["among comments", [stream, 20, ": so\n\n", 20, counted, 20, ": so\n\n"], ": so\n\n: so\n\n"],
+  ])(
+    "after the end marker, %s, is exact, and hidden from the client",
+    async (_where, parts = [], behind = "") => {
+      const { answer, ...seen } = await ask("/chat/completions", parts, { basis: "exact" });
+      expect([answer.complete, answer.body.toString()]).toEqual([true, stream + behind]);
+      expect(seen).toMatchObject({ outcome: "finished", usage: "exact", used: USAGE });
+    },
+  );
 
   it("that never arrives delays the end marker only briefly, for any upstream", async () => {
     for (const ending of ["end", "hang"] as const) {

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { responseKeyName } from "../../src/gateway/responses/response-id.ts";
+import { responseKeyName } from "../../src/gateway/recording/response-index.ts";
 import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 

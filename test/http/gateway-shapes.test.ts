@@ -123,7 +123,6 @@ const encodings: Readonly<Record<string, (plain: Buffer) => Buffer>> = {
   "deflate ": (plain) => deflateRawSync(plain),
   br: (plain) => brotli(plain),
   zstd: (plain) => zstdCompressSync(plain),
-  "gzip, br": (plain) => brotli(gzipSync(plain)),
 };
 const JSON_TYPES = [
   "application/json",

@@ -366,3 +366,45 @@ it("38: a client's login is relayed with its headers, and never with a key of ou
   expect([url, JSON.stringify(headers).includes(ROOT_KEY)]).toEqual(["/v1/messages?beta=true", false]);
   expect((await onlyCall(project)).attributes.sumtree).toMatchObject({ billing: "subscription" });
 });
+
+const streams = [...responsesCases, ...messagesCases, ...otherCases].filter(
+  ({ answer, usage, outcome }) => Array.isArray(answer) && usage === "exact" && outcome === "finished",
+);
+
+it("a stream cut within its last event with usage is never recorded as without", async () => {
+  expect(new Set(streams.map(({ path }) => path)).size).toBeGreaterThan(2);
+  for (const one of new Map(streams.map((stream) => [stream.path, stream])).values()) {
+    const pieces = piecesOf(one);
+    const at = pieces.findLastIndex((piece) => piece.includes('usage":{'));
+    const { length } = Buffer.from(pieces[at]!).subarray(0, pieces[at]!.trimEnd().length);
+    const from = pieces[at]!.indexOf('usage":{') + 'usage":{'.length;
+    for (const to of [from, Math.ceil((from + length) / 2), length - 1]) {
+      const project = newProject();
+      const cut = [...pieces.slice(0, at), Buffer.from(pieces[at]!).subarray(0, to)];
+      replies.push({ headers: { "content-type": "text/event-stream" }, pieces: cut });
+      await ask(one.path, one.body, { project, leavesAfter: 1e9 });
+      const { id, attributes } = await onlyCall(project);
+      expect(attributes.sumtree["outcome"], `${one.name} at ${to}`).toBe("upstream_cut");
+      expect(["estimated", "partial"]).toContain(attributes.sumtree["usage"]);
+      const used = Object.values(await usedBy(project, id));
+      expect(used.reduce((sum, { total_tokens = 0 }) => sum + total_tokens, 0)).toBeGreaterThan(0);
+    }
+  }
+});
+
+it("one response told to two requests with one idempotency key, in two traces, is charged once", async () => {
+  for (const one of [completed, { ...completed, answer: piecesOf(streams[0]!) }]) {
+    const project = newProject();
+    const isStream = Array.isArray(one.answer);
+    const headers = { "content-type": isStream ? "text/event-stream" : "application/json" };
+    for (const trace of ["1", "2"]) {
+      replies.push({ headers, pieces: piecesOf(one) });
+      const traceparent = `00-${trace.repeat(32)}-${"3".repeat(16)}-01`;
+      await ask(one.path, one.body, { project, headers: { "idempotency-key": "k", traceparent } });
+    }
+    await until(async () => (await callsOf(project)).length === 2);
+    const used = await Promise.all((await callsOf(project)).map(({ id }) => usedBy(project, id)));
+    const requests = used.flatMap((usage) => Object.values(usage).map((entry) => entry["requests"]));
+    expect(requests).toEqual([1]);
+  }
+});

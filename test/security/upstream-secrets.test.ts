@@ -88,7 +88,7 @@ const quotes = fc.record({
     (quoted) => `${quoted}${quoted}`,
   ),
   /** The second is too large to hold. */
-  fillerBytes: fc.constantFrom(0, 0, 300_000),
+  fillerBytes: fc.constantFrom(0, 0, 1_200_000),
   type: fc.constantFrom("application/json", "text/event-stream", "text/html"),
   encoding: fc.constantFrom<"" | Encoding>("", "", "", ...(Object.keys(packers) as Encoding[])),
   /** Distances of the cuts from the end. */
@@ -138,9 +138,7 @@ describe(`the operator's key in an upstream's response (seed ${seed})`, () => {
       expect(JSON.stringify(answer.headers) + text).not.toContain(secret);
       if (cutOff || status < 400) return;
       expect(answer.headers["content-encoding"]).toBeUndefined();
-      if (one.fillerBytes > 0 && encoding !== "") return;
-      expect(text).toContain("*".repeat(secret.length));
-      if (one.fillerBytes > 0) expect(answer.body).toHaveLength(plain.length);
+      if (one.fillerBytes === 0) expect(text).toContain("*".repeat(secret.length));
     });
     await fc.assert(property, { seed, numRuns: RUNS });
 

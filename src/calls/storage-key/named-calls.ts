@@ -26,10 +26,10 @@ export interface NamedCalls {
   /** Finds the project's call with this name and completion id. */
   find(name: CallName, completionId: string): Promise<NamedCall | undefined>;
   /** Finds the first indexed name of any of the projects. Waits a little for other writers of the store. */
-  firstIndexed(projects: readonly Project[], names: readonly string[]): Promise<string | undefined>;
+  firstIndexed(projects: readonly Project[], names: readonly string[]): Promise<CallName | undefined>;
 }
 
-const TRIES = 4;
+const TRIES = 8;
 const WAIT_MS = 150;
 
 interface Batch {
@@ -73,7 +73,8 @@ export function createNamedCalls(engine: Engine, traces: StorageKeyLookup): Name
       for (let tries = engine.writeCountOf("call_keys") === undefined ? TRIES : 1; ; tries--) {
         const found = await traces.find(keys);
         const key = keys.find((one) => found.has(keyText(one)));
-        if (key !== undefined || tries === 1) return key?.id;
+        if (key !== undefined) return { project: key.project, name: key.id };
+        if (tries === 1) return undefined;
         await delay(WAIT_MS);
       }
     },

@@ -33,7 +33,7 @@ interface PageRequest {
   readonly until: AbortSignal;
 }
 
-function fetchPage(target: Target, { after, requestId, until }: PageRequest): Promise<unknown> {
+async function fetchPage(target: Target, { after, requestId, until }: PageRequest): Promise<unknown> {
   const { upstream, credential, api } = target;
   const isAnthropic = api === "anthropic";
   const query = new URLSearchParams({
@@ -48,32 +48,28 @@ function fetchPage(target: Target, { after, requestId, until }: PageRequest): Pr
     ...(credential === undefined ? {} : { [credential.header]: credential.value }),
   };
   const path = targetUnder(upstream.base, query === "" ? "/models" : `/models?${query}`);
-  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const call = upstream.send({ method: "GET", path, headers, body: null });
+  const abort = (): void => call.abort();
+  until.addEventListener("abort", abort, { once: true });
+  if (until.aborted) abort();
+  try {
+    const { status, body } = await call.response;
+    const page = await readPage(body);
+    return status === 200 ? parseOrUndefined(page.toString("utf8")) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    until.removeEventListener("abort", abort);
+  }
+}
+
+async function readPage(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  let isFound = false;
-  const call = upstream.send(
-    { method: "GET", path, headers, body: null },
-    {
-      onSend: () => undefined,
-      onHead: (status) => {
-        isFound = status === 200;
-      },
-      onData(chunk) {
-        bytes += chunk.length;
-        if (bytes > MAX_PAGE_BYTES) fail();
-        else chunks.push(chunk);
-        return true;
-      },
-      onEnd: () => resolve(isFound ? parseOrUndefined(Buffer.concat(chunks).toString("utf8")) : undefined),
-      onFailure: () => resolve(undefined),
-    },
-  );
-  const fail = (): void => {
-    call.abort();
-    resolve(undefined);
-  };
-  if (until.aborted) fail();
-  until.addEventListener("abort", fail, { once: true });
-  return promise.finally(() => until.removeEventListener("abort", fail));
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MAX_PAGE_BYTES) throw new Error("the page is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }

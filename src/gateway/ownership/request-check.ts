@@ -10,7 +10,7 @@ import { hasTooManyValues } from "../recording/model-request.ts";
 import { hasOddCharset, hasOwnCredentials, isJson } from "../relay/headers.ts";
 import { hasBody } from "../relay/upload.ts";
 import { pathBehindPrefix } from "../relay/upstream-path.ts";
-import { makerOf, type MakerOptions } from "../responses/maker-of.ts";
+import type { ResponseIndex } from "../recording/response-index.ts";
 import type { Target } from "../upstreams.ts";
 import type { OwnerLedger } from "./ledger/owner-ledger.ts";
 import { namedResourcesIn, type NamedResource } from "./named-resources.ts";
@@ -44,7 +44,8 @@ export function readNamed(
   throw new AppError("bad_request", "The body is not a JSON object in UTF-8 without a byte order mark.");
 }
 
-export interface NamedCheck extends MakerOptions {
+export interface NamedCheck {
+  readonly responses: ResponseIndex;
   readonly ledger: OwnerLedger;
   readonly target: Target;
 }
@@ -63,7 +64,7 @@ export async function checkNamed(
   for (const { kind, text } of resources) {
     if (kind === "model") checkArtifact(grant, ["body", "model"], text);
     else if (kind === "other" && !checksItself) throw notFound("Resource");
-    else if (kind === "response" && (await makerOf(request, text, options)) === undefined)
+    else if (kind === "response" && (await options.responses.makerFor(request, text)) === undefined)
       throw notFound("Response");
   }
   const models = resources.flatMap(({ kind, text }) => (kind === "model" ? [text] : []));

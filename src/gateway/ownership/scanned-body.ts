@@ -1,10 +1,9 @@
 import type { FastifyRequest } from "fastify";
 import { turn } from "../../fairness/turns.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
-import { decompressBody } from "../decompress-body.ts";
+import { decompressBody, encodingIn } from "../decompress-body.ts";
 import { JsonScan } from "../json-scan.ts";
 import { PROJECT_MEMBERS } from "../named-projects.ts";
-import { encodingsOf } from "../recording/response-decoder.ts";
 import * as upload from "../relay/upload.ts";
 import type { UpstreamRequest } from "../relay/upstream.ts";
 
@@ -36,9 +35,9 @@ export async function scannedBody(
   };
   const isShort = (upload.contentLengthOf(raw) ?? Infinity) <= MAX_HELD_BYTES;
   const read = await upload.readBody(raw, isShort ? MAX_HELD_BYTES : STEP_BYTES, limits);
-  const encodings = encodingsOf(headers["content-encoding"]);
-  const plain = read.complete ? decompressBody(encodings, read.bytes, MAX_HELD_BYTES) : undefined;
-  if (read.complete ? plain === undefined : encodings.length > 0)
+  const encoding = headers["content-encoding"];
+  const plain = read.complete ? decompressBody(encoding, read.bytes, MAX_HELD_BYTES) : undefined;
+  if (read.complete ? plain === undefined : encodingIn(encoding) !== undefined)
     throw new AppError("unsupported_media_type", "A body of over 8 MiB cannot be compressed.");
   if (read.complete) {
     for (let at = 0; at < plain!.length; at += STEP_BYTES) {

@@ -1,166 +1,179 @@
-import type { RecordId, Journal } from "../../journal/journal.ts";
+import type { Journal, JournalRecord, RecordId } from "../../journal/journal.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
-import { FairSemaphore, type Permit } from "../../fairness/fair-semaphore.ts";
-import {
-  recordIdOf,
-  withoutContent,
-  type EndedCompletion,
-  type RecordedCompletion,
-} from "./recorded-completion.ts";
+import { withoutContent, type EndedCompletion, type RecordedCompletion } from "./recorded-completion.ts";
 
 /** Completion read back from the journal. */
 export interface JournaledCompletion {
-  readonly callId: string;
+  readonly name: string;
   readonly project: Project;
   readonly completion: RecordedCompletion;
   /** Length of its journal records. */
   readonly bytes: number;
   /** Its process was killed during the relay. */
   readonly isCut: boolean;
-  /** Written by a killed process. */
   readonly isOrphaned: boolean;
 }
 
 /** Record written when a completion is sent (`started`: recorded if the process is killed) and when it ends. */
-interface JournalRecord {
+interface CompletionRecord {
   readonly project: Project;
   readonly started?: RecordedCompletion;
   readonly ended?: Partial<RecordedCompletion>;
 }
 
-type Phase = Exclude<keyof JournalRecord, "project">;
-
 interface Kept {
-  readonly entries: RecordId[];
-  /** Permits for its content bytes. */
-  readonly permits: Permit[];
+  readonly ids: RecordId[];
+  bytes: number;
   hasInputs: boolean;
-  readonly lastWriteMs: number | undefined;
+  readonly isOrphaned: boolean;
 }
 
-/** Parses a record; `{}` if it is damaged. */
-function recordIn(text: string): Partial<JournalRecord> {
-  try {
-    return parseJson(text) as JournalRecord;
-  } catch {
-    return {};
-  }
+interface Added {
+  readonly name: string;
+  /** `false`: without content. */
+  readonly text: (hasContent: boolean) => string;
+  readonly onWritten: (isWritten: boolean) => void;
 }
 
-const PREFIX = "completion/";
 /** Journal bytes available to prompts and responses; the rest is reserved for counts. */
 const MAX_CONTENT_BYTES = 192 * 1024 * 1024;
-/** Shorter records need no content permit. */
-const COUNTS_BYTES = 8 * 1024;
 
-/** Completions not yet stored, in the local journal, by record id. */
+/** Completions not yet stored, in the local journal, by name. The records of one turn of the event loop are one transaction. */
 export class CompletionJournal {
   readonly #journal: Journal | undefined;
+  readonly #maxContentBytes: number;
   readonly #kept = new Map<string, Kept>();
-  readonly #content: FairSemaphore;
-  #rejected = 0;
+  #waiting: Added[] = [];
+  #bytes = 0;
+  /** Number of completions rejected at their end. */
+  rejected = 0;
   /** The last write succeeded. */
   isWritable: boolean;
 
   constructor(journal: Journal | undefined, maxContentBytes = MAX_CONTENT_BYTES) {
     this.#journal = journal;
+    this.#maxContentBytes = maxContentBytes;
     this.isWritable = journal !== undefined;
-    this.#content = new FairSemaphore({ capacity: maxContentBytes });
-    for (const { key, entry, lastWriteMs } of journal?.orphaned ?? []) {
-      if (key.startsWith(PREFIX)) this.#keptAs(key.slice(PREFIX.length), lastWriteMs).entries.push(entry);
-    }
+    for (const { key, id } of journal?.orphaned ?? []) this.#keptAs(key, true).ids.push(id);
   }
 
-  /** Number of completions rejected at their end. */
-  get rejected(): number {
-    return this.#rejected;
-  }
-
-  /** Returns the record ids written by killed processes. */
+  /** Returns the names written by a killed process. */
   orphaned(): string[] {
-    return [...this.#kept].flatMap(([callId, { lastWriteMs }]) =>
-      lastWriteMs === undefined ? [] : [callId],
-    );
+    return [...this.#kept].flatMap(([name, { isOrphaned }]) => (isOrphaned ? [name] : []));
   }
 
-  has(callId: string): boolean {
-    return this.#kept.has(callId);
+  has(name: string): boolean {
+    return this.#kept.has(name);
   }
 
-  start(project: Project, started: () => RecordedCompletion): void {
+  start(name: string, project: Project, started: () => RecordedCompletion): void {
     if (this.#journal === undefined) return;
     const { inputs, ...facts } = started();
-    this.#add("started", project, { ...facts, readInputs: () => inputs });
+    const bare = withoutContent({ ...facts, readInputs: () => inputs });
+    this.#add({
+      name,
+      text: (hasContent) => textOf(project, "started", hasContent ? { ...facts, inputs } : written(bare)),
+      onWritten: () => undefined,
+    });
   }
 
-  /** Writes the end of a completion; returns true if it, or at least its counts, was written. */
-  end(project: Project, completion: EndedCompletion): boolean {
-    const isWritten = this.#add("ended", project, completion);
-    if (!isWritten) this.#rejected++;
-    return isWritten;
+  /** Resolves when the end of a completion, or at least its counts, is written; false: it could not be. */
+  end(name: string, project: Project, completion: EndedCompletion): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#add({
+      name,
+      text: (hasContent) => {
+        const { readInputs, ...facts } = hasContent ? completion : withoutContent(completion);
+        const isKnown = this.#kept.get(name)?.hasInputs === true;
+        return textOf(project, "ended", isKnown ? facts : { ...facts, inputs: readInputs() });
+      },
+      onWritten: (isWritten) => {
+        if (!isWritten) this.rejected++;
+        resolve(isWritten);
+      },
+    });
+    return promise;
   }
 
   /** Reads a completion; `undefined` if its records are damaged. */
-  read(callId: string): JournaledCompletion | undefined {
-    const { entries = [], lastWriteMs } = this.#kept.get(callId) ?? {};
-    const texts = entries.flatMap((entry) => this.#journal?.read(entry) ?? []);
-    const { project, started, ended }: Partial<JournalRecord> = Object.assign({}, ...texts.map(recordIn));
+  read(name: string): JournaledCompletion | undefined {
+    const { ids = [], isOrphaned = false } = this.#kept.get(name) ?? {};
+    const texts = ids.flatMap((id) => this.#journal?.read(id) ?? []);
+    const { project, started, ended }: Partial<CompletionRecord> = Object.assign({}, ...texts.map(recordIn));
     const isCut = ended === undefined;
     if (project === undefined || (isCut && started === undefined)) return undefined;
     const completion = { ...started, ...ended } as RecordedCompletion;
-    const endedAtMs = isCut
-      ? Math.max(completion.startedAtMs, Math.floor(lastWriteMs ?? 0))
-      : completion.endedAtMs;
-    return {
-      callId,
-      project,
-      completion: { ...completion, endedAtMs },
-      bytes: texts.reduce((sum, text) => sum + text.length, 0),
-      isCut,
-      isOrphaned: lastWriteMs !== undefined,
-    };
+    const lastWriteMs = Math.floor(this.#journal?.lastWriteMs ?? 0);
+    const endedAtMs = isCut ? Math.max(completion.startedAtMs, lastWriteMs) : completion.endedAtMs;
+    const bytes = texts.reduce((sum, text) => sum + text.length, 0);
+    return { name, project, completion: { ...completion, endedAtMs }, bytes, isCut, isOrphaned };
   }
 
-  remove(callIds: readonly string[]): void {
-    const gone = callIds.flatMap((callId) => this.#kept.get(callId)?.entries ?? []);
-    for (const callId of callIds) {
-      for (const permit of this.#kept.get(callId)?.permits ?? []) permit.release();
-      this.#kept.delete(callId);
+  remove(names: readonly string[]): void {
+    this.#commit();
+    const gone = names.flatMap((name) => this.#kept.get(name)?.ids ?? []);
+    for (const name of names) {
+      this.#bytes -= this.#kept.get(name)?.bytes ?? 0;
+      this.#kept.delete(name);
     }
     if (gone.length > 0) this.#journal?.remove(gone);
   }
 
-  /** Writes the whole record or, if it does not fit, the record without content. */
-  #add(as: Phase, project: Project, all: EndedCompletion): boolean {
-    return this.#addOne(as, project, all) || this.#addOne(as, project, withoutContent(all), true);
+  #add(one: Added): void {
+    if (this.#waiting.push(one) === 1) setImmediate(() => this.#commit());
   }
 
-  #addOne(as: Phase, project: Project, { readInputs, ...facts }: EndedCompletion, isBare = false): boolean {
-    const name = recordIdOf(facts);
-    const hasInputs = this.#kept.get(name)?.hasInputs === true;
-    const one = hasInputs ? facts : { ...facts, inputs: readInputs() };
-    const text = JSON.stringify({ project, [as]: one });
-    const bytes = Buffer.byteLength(text);
-    const isContent = !isBare && bytes > COUNTS_BYTES;
-    const permit = isContent ? this.#content.tryAcquire({ project, key: facts.apiKey }, bytes) : undefined;
-    if (isContent && permit === undefined) return false;
-    const entry = this.#journal?.add(PREFIX + name, text);
-    this.isWritable = entry !== undefined;
-    if (entry === undefined) {
-      permit?.release();
-      return false;
+  #commit(): void {
+    const added = this.#waiting;
+    this.#waiting = [];
+    if (added.length === 0) return;
+    const hasContent = this.#bytes < this.#maxContentBytes;
+    const records = added.map((one) => recordOf(one, hasContent));
+    const ids = this.#journal?.add(records);
+    for (const [at, one] of added.entries()) {
+      const isBare = ids === undefined && this.#journal !== undefined;
+      const record = isBare ? recordOf(one, false) : records[at]!;
+      const id = isBare ? this.#journal.add([record])?.[0] : ids?.[at];
+      this.isWritable = id !== undefined;
+      if (id !== undefined)
+        this.#keep(one.name, id, { bytes: record.text.length, hasInputs: hasContent && !isBare });
+      one.onWritten(id !== undefined);
     }
-    const kept = this.#keptAs(name, undefined);
-    kept.entries.push(entry);
-    kept.hasInputs ||= !isBare;
-    if (permit !== undefined) kept.permits.push(permit);
-    return true;
   }
 
-  #keptAs(name: string, lastWriteMs: number | undefined): Kept {
-    const kept = this.#kept.get(name) ?? { entries: [], permits: [], hasInputs: false, lastWriteMs };
+  #keep(name: string, id: RecordId, { bytes, hasInputs }: { bytes: number; hasInputs: boolean }): void {
+    const kept = this.#keptAs(name, false);
+    kept.ids.push(id);
+    kept.bytes += bytes;
+    kept.hasInputs ||= hasInputs;
+    this.#bytes += bytes;
+  }
+
+  #keptAs(name: string, isOrphaned: boolean): Kept {
+    const kept = this.#kept.get(name) ?? { ids: [], bytes: 0, hasInputs: false, isOrphaned };
     this.#kept.set(name, kept);
     return kept;
+  }
+}
+
+function recordOf({ name, text }: Added, hasContent: boolean): JournalRecord {
+  return { key: name, text: text(hasContent) };
+}
+
+function textOf(project: Project, as: "started" | "ended", completion: object): string {
+  return JSON.stringify({ project, [as]: completion });
+}
+
+function written({ readInputs, ...facts }: EndedCompletion): RecordedCompletion {
+  return { ...facts, inputs: readInputs() };
+}
+
+/** Parses a record; `{}` if it is damaged. */
+function recordIn(text: string): Partial<CompletionRecord> {
+  try {
+    return parseJson(text) as CompletionRecord;
+  } catch {
+    return {};
   }
 }

@@ -1,21 +1,23 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { gatewayId } from "../../calls/events/gateway-id.ts";
+import { isUniqueId } from "../../calls/events/completion.ts";
 import { assertNever } from "../../shared/assert-never.ts";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
-import { gatewayId } from "../../calls/events/gateway-id.ts";
-import { ResponseTap } from "./response-tap.ts";
-import { LazyRequest } from "./lazy-request.ts";
-import type { ResponseReader, ModelApi, ObservedResponse } from "../apis/model-api.ts";
-import type { KnownResponses, RecordedResponse } from "../responses/known-responses.ts";
+import { countUsage, type CountedUsage } from "../apis/count-usage.ts";
+import type { Draft, Json } from "../apis/draft.ts";
+import type { ModelApi } from "../apis/model-api.ts";
+import { foldEvent, readObject } from "../reading/fold-event.ts";
+import { ResponseReader } from "../reading/response-reader.ts";
+import { upstreamRequestIdOf } from "../relay/headers.ts";
+import type { Outcome, RelayObserver } from "../relay/relay.ts";
 import type { Caller } from "./caller.ts";
+import { LazyRequest } from "./lazy-request.ts";
 import type { ModelRequest } from "./model-request.ts";
 import type { CompletionAttributes, EndedCompletion } from "./recorded-completion.ts";
 import type { Recorder } from "./recorder.ts";
-import { upstreamRequestIdOf } from "../relay/headers.ts";
-import type { Outcome, RelayObserver } from "../relay/relay.ts";
-import { readBody, type StreamEvent } from "../stream/stream-event.ts";
+import { callIdOf, type ResponseIndex, type ResponseMaker } from "./response-index.ts";
 import type { TraceContext } from "./trace-context.ts";
-import { estimatedUsage, usageEntries, type Counted } from "./usage-entries.ts";
 
 export interface RecordingOptions {
   readonly modelApi: ModelApi;
@@ -26,197 +28,202 @@ export interface RecordingOptions {
   readonly apiKey: string;
   readonly requestId: string;
   readonly upstream: string;
-  /** Provider implied by the upstream's URL. */
+  /** Provider as configured, or implied by the upstream's URL. */
   readonly provider: string | undefined;
   readonly recorder: Recorder;
-  readonly responses: KnownResponses;
+  readonly responses: ResponseIndex;
   readonly clock: Clock;
   /** Stores messages; otherwise usage only. */
   readonly captureContent: boolean;
+  readonly hidesUsage: boolean;
+  /** The request may repeat another one. */
+  readonly mayRepeat: boolean;
+  /** Set if the request retrieves a response by its id. */
+  readonly retrieved?: { readonly id: string; readonly maker: ResponseMaker | undefined };
 }
 
 const RECORD_OVERHEAD_BYTES = 2048;
+const MAX_MESSAGE_LENGTH = 2000;
 const KILLED = "The gateway was killed before the completion ended.";
+
+type RecordedOutcome = CompletionAttributes["outcome"];
 
 /** Observes one completion and records it when it ends, whatever the outcome. */
 export class CompletionRecording implements RelayObserver {
+  /** Name of its records, and id of its call unless it is derived from that of the response. */
   readonly callId = gatewayId();
   readonly #options: RecordingOptions;
   readonly #startedAtMs: number;
   readonly #began = steadyClock.now();
-  readonly #reader: ResponseReader;
-  #request = new LazyRequest();
-  #sent = false;
-  #started = false;
-  #ended = false;
+  readonly #request: LazyRequest;
+  #reader: ResponseReader;
+  #isSent = false;
+  #isStarted = false;
+  #hasEnded = false;
+  #isPending = false;
+  #records = 0;
+  #recordedUsage: Draft["usage"];
   #firstByteMs: number | null = null;
-  #streamed = false;
-  #encoding: string | undefined;
-  #tap: ResponseTap | undefined;
-  /** The response is a redirect or an error, whatever its status. */
-  #isRejected = false;
   #upstreamRequestId: string | undefined;
   #status: number | undefined;
   #exception: string | null = null;
-  /** Response created by this request, for later requests by id. */
-  #made: RecordedResponse | undefined;
-  /** Already recorded as pending. */
-  #isPending = false;
 
-  constructor(options: RecordingOptions) {
+  constructor(options: RecordingOptions, readRequest: () => ModelRequest) {
     this.#options = options;
     this.#startedAtMs = options.clock.now();
-    this.#reader = options.modelApi.openReader({ capturesText: options.captureContent });
+    this.#request = new LazyRequest(readRequest);
+    this.#reader = this.#newReader({});
   }
 
-  /** Sets the lazily parsed request: parsing must not delay the completion. */
-  setRequest(read: () => ModelRequest): void {
-    this.#request = new LazyRequest(read);
+  get #draft(): Draft {
+    return this.#reader.draft;
   }
 
   onSend(): void {
-    this.#sent = true;
+    this.#isSent = true;
     setImmediate(() => this.#start());
   }
 
-  onHead(status: number, headers: IncomingHttpHeaders): void {
+  onHead(status: number, headers: IncomingHttpHeaders): ResponseReader {
     this.#start();
     this.#status = status;
     this.#firstByteMs = this.#elapsedMs();
-    this.#encoding = headers["content-encoding"];
     this.#upstreamRequestId = upstreamRequestIdOf(headers);
-    this.#isRejected = status >= 300;
     if (status >= 300 && status < 400) this.#exception = `The upstream redirected the request (${status}).`;
-  }
-
-  onEvent(event: StreamEvent): void {
-    this.#streamed = true;
-    this.#read(event);
-  }
-
-  onChunk(chunk: Buffer): void {
-    this.#tap ??= new ResponseTap(this.#encoding, this.#options.modelApi.rules, (event) => this.#read(event));
-    this.#tap.push(chunk);
+    this.#reader = this.#newReader(headers);
+    return this.#reader;
   }
 
   onError(text: string): void {
-    const body = readBody(text);
-    if (body !== undefined) this.#read(body);
-    this.#exception ??= text.slice(0, MAX_MESSAGE_LENGTH);
+    const body = readObject(text);
+    if (body !== undefined) foldEvent(this.#options.modelApi, this.#draft, body, true);
+    this.#exception ??= this.#draft.failure ?? text.slice(0, MAX_MESSAGE_LENGTH);
   }
 
-  onOutcome(outcome: Outcome, status: number | undefined): Promise<void> | undefined {
-    const endedAtMs = this.#startedAtMs + this.#elapsedMs();
-    this.#ended = true;
-    const record = (): void => this.#record(outcome, { status, endedAtMs });
-    const recorded = this.#tap?.finish()?.then(record);
-    if (recorded === undefined) record();
-    else this.#options.recorder.expect(recorded);
-    return recorded;
+  /** Records a response that runs in the background as soon as its id is known, because it may end in another request. */
+  onData(): void {
+    if (this.#draft.response?.isBackground !== true || this.#isPending || this.#draft.hasEnded) return;
+    if (this.#draft.id === undefined || this.#options.retrieved !== undefined) return;
+    this.#isPending = true;
+    void this.#write(this.#completion("pending"));
+  }
+
+  async onOutcome(relayed: Outcome, status: number | undefined): Promise<void> {
+    // nothing has followed the last event
+    if (this.#hasEnded && this.#draft.usage === this.#recordedUsage) return;
+    this.#hasEnded = true;
+    this.#status = status;
+    this.onData();
+    const { retrieved } = this.#options;
+    // another request may see the end
+    if (this.#isPending && !this.#draft.hasEnded) return;
+    if (retrieved !== undefined && !this.#endsRetrieved(retrieved.id)) return;
+    this.#options.modelApi.finish?.(this.#draft);
+    this.#recordedUsage = this.#draft.usage;
+    await this.#write(this.#completion(this.#outcome(relayed)));
+  }
+
+  #newReader(headers: IncomingHttpHeaders): ResponseReader {
+    const { modelApi: api, captureContent: keepsContent, hidesUsage } = this.#options;
+    return new ResponseReader({ api, isCopied: true, keepsContent, hidesUsage }, headers);
   }
 
   /** Journals the known facts, in case the process is killed before the end. */
   #start(): void {
-    if (this.#started || this.#ended) return;
-    this.#started = true;
-    this.#options.recorder.start(this.#options.project, () => {
-      const facts = { status: undefined, endedAtMs: this.#startedAtMs };
-      const { readInputs, ...known } = this.#completion("aborted", facts);
+    if (this.#isStarted || this.#hasEnded || this.#options.retrieved !== undefined) return;
+    this.#isStarted = true;
+    this.#options.recorder.start(this.callId, this.#options.project, () => {
+      const { readInputs, ...known } = this.#completion("aborted");
       return { ...known, inputs: readInputs(), exception: KILLED };
     });
   }
 
-  #read(event: StreamEvent): void {
-    this.#reader.read(event);
-    if (event.kind === "error" || event.kind === "flat_error") this.#isRejected = true;
-    this.#exception ??= event.error ?? null;
-    if (this.#reader.response !== undefined) this.#trackResponse(this.#reader.response);
+  /** True for the end of the response that was asked for, unless its first call had it. */
+  #endsRetrieved(id: string): boolean {
+    const { hasEnded, response, id: named } = this.#draft;
+    if (this.#status !== 200 || !hasEnded || named !== id) return false;
+    return response?.isBackground === true || this.#options.retrieved?.maker === undefined;
   }
 
-  /** Records a background response as soon as its id is known, because it may end in another request. */
-  #trackResponse({ id, isPending }: ObservedResponse): void {
-    const { project, upstream, trace, apiKey, responses } = this.#options;
-    if (this.#made === undefined) {
-      const facts = { callId: this.callId, ...trace, project, apiKey, startedAtMs: this.#startedAtMs };
-      const marks = this.#attributes("pending", "none", undefined);
-      const promptBytes = isPending ? this.#request.facts.promptBytes : undefined;
-      this.#made = { ...facts, marks, promptBytes, isOver: !isPending };
-      responses.put(id, { upstream, recorded: this.#made });
-    }
-    if (!isPending || this.#isPending) return;
-    this.#isPending = true;
-    this.#write(this.#completion("pending", { status: this.#status, endedAtMs: null }));
-  }
-
-  #record(relayed: Outcome, facts: { status: number | undefined; endedAtMs: number }): void {
-    // the request that observes the end records it
-    if (this.#isPending && (this.#reader.response?.isPending === true || this.#made?.isOver === true)) return;
-    const completion = this.#completion(this.#outcome(relayed), facts);
-    if (this.#made !== undefined) this.#made.isOver = true;
-    this.#write(this.#isPending ? { ...completion, recordId: `${this.callId}/end` } : completion);
-  }
-
-  #write(recorded: EndedCompletion): void {
+  #write(completion: EndedCompletion): Promise<void> {
+    const name = this.#records === 0 ? this.callId : `${this.callId}/${this.#records}`;
+    this.#records++;
     const { bytes, hasInputs } = this.#request.facts;
     const kept = hasInputs && this.#options.captureContent ? bytes : 0;
-    this.#options.recorder.record(
-      this.#options.project,
-      recorded,
-      RECORD_OVERHEAD_BYTES + kept + this.#reader.capturedBytes,
-    );
+    const size = RECORD_OVERHEAD_BYTES + kept + this.#draft.contentBytes;
+    return this.#options.recorder.record(name, this.#options.project, completion, size);
   }
 
   /** Corrects the relay's outcome: a fully relayed response may still be an error or an incomplete stream. */
   #outcome(relayed: Outcome): Outcome {
     if (relayed !== "finished") return relayed;
-    if (this.#reader.isCancelled === true) return "aborted";
-    if (this.#exception !== null || this.#reader.failure !== undefined) return "error";
-    return this.#reader.isIncomplete ? "upstream_cut" : "finished";
+    if (this.#reader.isCut) return "upstream_cut";
+    if (this.#draft.response?.status === "cancelled") return "aborted";
+    return this.#exception !== null || this.#draft.failure !== undefined ? "error" : "finished";
   }
 
-  #completion(
-    outcome: CompletionAttributes["outcome"],
-    { status, endedAtMs }: { status: number | undefined; endedAtMs: number | null },
-  ): EndedCompletion {
-    const { trace, apiKey, upstream, provider } = this.#options;
-    const counted: Counted = outcome === "pending" ? { basis: "nothing" } : this.#usage(outcome);
-    const { response, serviceTier: tier } = this.#reader;
-    const basis = counted.basis === "nothing" ? "none" : counted.basis;
-    const model = this.#reader.model ?? this.#request.facts.model ?? "unknown";
+  #completion(outcome: RecordedOutcome): EndedCompletion {
+    const { trace, apiKey, provider, modelApi, caller, retrieved, responses, project, upstream } =
+      this.#options;
+    const draft = this.#draft;
+    const response = this.#response();
+    const promptBytes = this.#promptBytes();
+    const isDerived = draft.response?.isBackground === true || retrieved !== undefined;
+    const callId =
+      response !== undefined && isDerived ? callIdOf({ project, upstream }, response.id) : this.callId;
+    const isRepeated =
+      response !== undefined &&
+      retrieved === undefined &&
+      responses.note(response.id, { project, upstream, callId, promptBytes }) !== callId &&
+      isUniqueId(response.id);
+    const counted: CountedUsage =
+      outcome === "pending" || isRepeated ? { basis: "none", usage: undefined } : this.#usage(outcome);
+    const model = draft.model ?? this.#request.facts.model ?? "unknown";
     return {
-      callId: this.callId,
-      ...trace,
+      callId,
+      traceId: retrieved === undefined ? trace.traceId : undefined,
+      parentId: retrieved === undefined ? trace.parentId : null,
       apiKey,
-      opName: this.#options.modelApi.opName,
-      threadId: this.#options.caller.threadId,
+      opName: modelApi.opName,
+      threadId: caller.threadId,
       userId: this.#request.facts.userId,
-      startedAtMs: this.#startedAtMs,
-      endedAtMs,
+      startedAtMs: (retrieved && draft.response?.createdAtMs) ?? this.#startedAtMs,
+      endedAtMs: outcome === "pending" ? null : this.#startedAtMs + this.#elapsedMs(),
       readInputs: this.#inputsReader(),
-      output: this.#reader.output(),
-      attributes: { sumtree: this.#attributes(outcome, basis, status) },
-      summary: { usage: usageEntries(counted, { model, provider, tier }) },
-      exception: this.#exception ?? this.#reader.failure ?? exceptionOf(outcome),
-      ...(response === undefined ? {} : { response: { id: response.id, upstream } }),
+      output: this.#output(),
+      attributes: { sumtree: this.#attributes(outcome, counted.basis) },
+      summary: { usage: entriesOf(counted, draft, { model, provider }) },
+      exception: this.#exception ?? draft.failure ?? exceptionOf(outcome),
+      ...(response === undefined ? {} : { response }),
     };
+  }
+
+  #response(): EndedCompletion["response"] {
+    const { modelApi, upstream, retrieved, mayRepeat } = this.#options;
+    const { id, response } = this.#draft;
+    if (response === undefined || id === undefined || !modelApi.opName.startsWith("openai.responses"))
+      return undefined;
+    if (retrieved === undefined) return { id, upstream, mayRepeat };
+    return { id, upstream, retrieved: retrieved.maker === undefined ? "unknown" : "known" };
+  }
+
+  #promptBytes(): number {
+    const { promptBytes, bytes } = this.#request.facts;
+    return this.#options.retrieved?.maker?.promptBytes ?? promptBytes ?? bytes;
   }
 
   #elapsedMs(): number {
     return Math.round(steadyClock.now() - this.#began);
   }
 
-  #attributes(
-    outcome: CompletionAttributes["outcome"],
-    usage: CompletionAttributes["usage"],
-    status: number | undefined,
-  ): CompletionAttributes {
+  #attributes(outcome: RecordedOutcome, usage: CompletionAttributes["usage"]): CompletionAttributes {
     return {
       source: "gateway",
-      stream: this.#streamed || this.#request.facts.stream,
+      stream: this.#reader.isStream || this.#request.facts.stream,
       outcome,
       usage,
       upstream: this.#options.upstream,
-      status: status ?? null,
+      status: this.#status ?? null,
       first_byte_ms: this.#firstByteMs,
       request_id: this.#options.requestId,
       ...(this.#upstreamRequestId === undefined ? {} : { upstream_request_id: this.#upstreamRequestId }),
@@ -224,31 +231,68 @@ export class CompletionRecording implements RelayObserver {
     };
   }
 
-  /** Returns the provider's count or an estimate; rejected and unsent requests used nothing. */
-  #usage(outcome: Outcome): Counted {
-    if (!this.#sent) return { basis: "nothing" };
-    const { promptBytes: textBytes, bytes } = this.#request.facts;
-    const promptBytes = textBytes ?? bytes;
-    const isComplete = (outcome === "finished" || outcome === "error") && !this.#reader.isIncomplete;
-    const counted = this.#reader.usage({ isComplete, promptBytes });
-    if (counted.basis !== "none") return counted;
-    // only the size of an unreadable response is known
-    const isRead = this.#reader.hasResponse || this.#isRejected;
-    const receivedBytes = isRead ? this.#reader.textBytes : (this.#tap?.bytes ?? 0);
-    const isError = outcome === "error" || (this.#status ?? 0) >= 300;
-    if (isError && receivedBytes === 0 && counted.usage === undefined) return { basis: "nothing" };
-    return estimatedUsage(counted, promptBytes, receivedBytes);
+  /** Returns the provider's count or an estimate; unsent requests used nothing. */
+  #usage(outcome: Outcome): CountedUsage {
+    if (!this.#isSent) return { basis: "none", usage: undefined };
+    const draft = this.#draft;
+    const isRejected = (this.#status ?? 0) >= 300 || draft.failure !== undefined;
+    return countUsage(draft, this.#options.modelApi, {
+      isComplete: (outcome === "finished" || outcome === "error") && draft.hasEnded,
+      promptBytes: this.#promptBytes(),
+      // only the size of an unreadable response is known
+      textBytes: this.#reader.isRead || isRejected ? draft.textBytes : this.#reader.bytes,
+      isError: outcome === "error" || isRejected,
+    });
+  }
+
+  #output(): Json | null {
+    const { id, model, tier, output, keepsContent, isTruncated, usage, response } = this.#draft;
+    const named = {
+      ...(id === undefined ? {} : { id }),
+      ...(model === undefined ? {} : { model }),
+      ...(tier === undefined ? {} : { service_tier: tier }),
+      ...(response?.status === undefined ? {} : { status: response.status }),
+    };
+    if (!keepsContent) return Object.keys(named).length === 0 ? null : named;
+    const isChat = this.#draft.choices !== undefined && Object.keys(output).length > 0;
+    const all = {
+      ...named,
+      ...output,
+      ...(isChat && usage !== undefined ? { usage } : {}),
+      ...(isTruncated ? { truncated: true } : {}),
+    };
+    return Object.keys(all).length === 0 ? null : all;
   }
 
   /** Returns a reader of the inputs that retains nothing but the request. */
   #inputsReader(): () => unknown {
     const request = this.#request;
     const { hasInputs, model } = request.facts;
+    if (this.#options.retrieved !== undefined) return () => ({ model: this.#draft.model });
     return hasInputs && this.#options.captureContent ? () => request.inputs() : () => ({ model });
   }
 }
 
-function exceptionOf(outcome: CompletionAttributes["outcome"]): string | null {
+/** Returns the usage by model, with provider and service tier. The request counts for the model that responded. */
+function entriesOf(
+  { usage }: CountedUsage,
+  { others, tier: named }: Draft,
+  { model, provider }: { model: string; provider: string | undefined },
+): EndedCompletion["summary"]["usage"] {
+  if (usage === undefined) return {};
+  const tier = usage["service_tier"] ?? named;
+  const served = {
+    ...(tier === undefined ? {} : { service_tier: tier }),
+    ...(provider === undefined ? {} : { provider }),
+  };
+  const beside = Object.entries(others).map(([name, one]) => [
+    name,
+    { ...one, ...(provider === undefined ? {} : { provider }) },
+  ]);
+  return { ...Object.fromEntries(beside), [model]: { ...usage, ...served, requests: 1 } };
+}
+
+function exceptionOf(outcome: RecordedOutcome): string | null {
   switch (outcome) {
     case "finished":
     case "pending":
@@ -265,5 +309,3 @@ function exceptionOf(outcome: CompletionAttributes["outcome"]): string | null {
       return assertNever(outcome);
   }
 }
-
-const MAX_MESSAGE_LENGTH = 2000;

@@ -1,11 +1,15 @@
+import { completeEvent, endEvent, type CallEvent } from "../../calls/events/call-event.ts";
+import { columnsOf, startMembers } from "../../calls/events/message-columns.ts";
+import { keyText, type StorageKeyLookup } from "../../calls/storage-key/key-lookup.ts";
 import type { NamedCalls } from "../../calls/storage-key/named-calls.ts";
 import type { CallWriter } from "../../calls/write/call-writer.ts";
-import { keyText, type StorageKeyLookup } from "../../calls/storage-key/key-lookup.ts";
 import { runAsTenant } from "../../fairness/tenant.ts";
-import type { ResponseMakers } from "../responses/known-responses.ts";
-import { responseKeyName } from "../responses/response-id.ts";
+import { hourOf } from "../../shared/instant.ts";
+import { isJsonObject, parseJson } from "../../shared/json.ts";
+import type { Project } from "../../shared/project.ts";
+import type { RecordedCompletion, ResponseOfCall } from "./recorded-completion.ts";
 import type { CompletionStore } from "./recorder.ts";
-import { eventsOfCompletion } from "./response-calls.ts";
+import { responseKeyName, type ResponseMakers } from "./response-index.ts";
 
 /** Creates a completion store that writes calls like every other client. */
 export function completionStore(
@@ -16,8 +20,8 @@ export function completionStore(
   return {
     async write(project, completion) {
       const tenant = { project, key: completion.apiKey };
-      const events = await eventsOfCompletion(project, completion, named);
-      if (events.length > 0) await runAsTenant(tenant, () => writer.write(project, events));
+      const event = await eventOf(project, completion, named);
+      if (event !== undefined) await runAsTenant(tenant, () => writer.write(project, [event]));
     },
     async findStored(calls) {
       const keys = calls.map(({ project, callId }) => ({ project, id: callId }));
@@ -25,9 +29,109 @@ export function completionStore(
       return new Set(keys.filter((key) => found.has(keyText(key))).map(({ id }) => id));
     },
     async findMaker(projects, id, upstreams) {
-      const names = upstreams.map((upstream) => responseKeyName(upstream, id));
-      const indexed = await named.firstIndexed(projects, names);
-      return indexed === undefined ? undefined : upstreams[names.indexOf(indexed)];
+      const upstreamByName = new Map(upstreams.map((upstream) => [responseKeyName(upstream, id), upstream]));
+      const found = await named.firstIndexed(projects, [...upstreamByName.keys()]);
+      return found && { project: found.project, upstream: upstreamByName.get(found.name)! };
     },
   };
+}
+
+/** Returns the event of a completion, after indexing its response durably; `undefined` if there is nothing to record. */
+async function eventOf(
+  project: Project,
+  completion: RecordedCompletion,
+  calls: NamedCalls,
+): Promise<CallEvent | undefined> {
+  const { response, callId, startedAtMs } = completion;
+  if (response === undefined) return completionEvent(completion);
+  const name = { project, name: responseKeyName(response.upstream, response.id) };
+  if (response.retrieved !== undefined)
+    return endOf(completion, response, await calls.find(name, response.id));
+  const isPending = completion.endedAtMs === null;
+  const first = isPending || response.mayRepeat === true ? await calls.find(name, response.id) : undefined;
+  // its end has come through another process
+  if (isPending && first?.hasEnded === true) return undefined;
+  if (first !== undefined && first.id !== callId) return completionEvent(uncharged(completion));
+  await calls.note(name, { traceId: completion.traceId!, hour: hourOf(startedAtMs * 1000) });
+  return completionEvent(completion);
+}
+
+/** The end of a response that was retrieved by its id: the first one counts. */
+function endOf(
+  completion: RecordedCompletion,
+  { retrieved }: ResponseOfCall,
+  call: Awaited<ReturnType<NamedCalls["find"]>>,
+): CallEvent | undefined {
+  if (call?.hasEnded === true) return undefined;
+  const { sumtree } = completion.attributes;
+  if (call === undefined && retrieved === "unknown") {
+    // a response created elsewhere without reported usage is not recorded
+    return sumtree.usage === "none" || sumtree.usage === "estimated"
+      ? undefined
+      : completionEvent(completion);
+  }
+  const { outcome, usage, status } = sumtree;
+  const first = call === undefined ? {} : attributesIn(call.attributes);
+  return endOfResponse({
+    ...completion,
+    attributes: { sumtree: { ...sumtree, ...first, outcome, usage, status } },
+  });
+}
+
+function attributesIn(json: string): object {
+  const parsed: unknown = parseJson(json);
+  const own = isJsonObject(parsed) ? parsed["sumtree"] : undefined;
+  return isJsonObject(own) ? own : {};
+}
+
+/** The completion of a repeated request: its usage is that of the first. */
+function uncharged(completion: RecordedCompletion): RecordedCompletion {
+  const { attributes, summary: _, ...others } = completion;
+  return {
+    ...others,
+    summary: { usage: {} },
+    attributes: { sumtree: { ...attributes.sumtree, usage: "none" } },
+  };
+}
+
+function completionEvent(completion: RecordedCompletion): CallEvent {
+  const { callId, inputs, attributes, endedAtMs, output, summary, exception } = completion;
+  return completeEvent(
+    {
+      id: callId,
+      traceId: completion.traceId,
+      parentId: completion.parentId,
+      opName: completion.opName,
+      startedAt: completion.startedAtMs * 1000,
+      displayName: null,
+      threadId: completion.threadId ?? null,
+      turnId: null,
+      userId: completion.userId ?? null,
+      runId: null,
+      runStep: null,
+      inputs,
+      attributes,
+      apiKey: completion.apiKey,
+      inclusive: false,
+    },
+    {
+      id: callId,
+      output,
+      ...(endedAtMs === null ? {} : { endedAt: endedAtMs * 1000, summary, exception }),
+      usageSource: usageSourceOf(completion),
+    },
+  );
+}
+
+/** The end event of a call started by a background response. */
+function endOfResponse(completion: RecordedCompletion): CallEvent {
+  const { callId: id, endedAtMs, output, summary, exception, attributes } = completion;
+  const endedAt = (endedAtMs ?? completion.startedAtMs) * 1000;
+  const usageSource = usageSourceOf(completion);
+  const event = endEvent({ id, endedAt, output, summary, exception, usageSource });
+  return { ...event, columns: { ...event.columns, ...columnsOf(startMembers, { attributes }) } };
+}
+
+function usageSourceOf({ attributes }: RecordedCompletion): "estimate" | "gateway" {
+  return attributes.sumtree.usage === "estimated" ? "estimate" : "gateway";
 }

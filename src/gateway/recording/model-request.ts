@@ -17,6 +17,8 @@ export interface ModelRequest {
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
   /** End user named by the request. */
   readonly userId: string | undefined;
+  /** The response may run on in the background. */
+  readonly mayRunOn: boolean;
   /** Body with `include_usage` added; `undefined` if it can be relayed unchanged. */
   readonly withIncludeUsage: Buffer | undefined;
 }
@@ -51,6 +53,7 @@ export function readModelRequest(body: Buffer, asks = true): ModelRequest {
       promptBytes: promptBytes(parsed),
       inputs: body.length <= MAX_INPUT_BYTES && !isTooDeep(parsed) ? parsed : undefined,
       userId: userOf(parsed),
+      mayRunOn: parsed["background"] === true,
       withIncludeUsage: stream && asks ? injectIncludeUsage(body, parsed) : undefined,
     };
   } catch {
@@ -98,6 +101,7 @@ export function unreadModelRequest(bytes: number): ModelRequest {
     promptBytes: undefined,
     inputs: undefined,
     userId: undefined,
+    mayRunOn: true,
     withIncludeUsage: undefined,
   };
 }

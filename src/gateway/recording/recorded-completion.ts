@@ -3,7 +3,8 @@ import { isJsonObject } from "../../shared/json.ts";
 /** Completion relayed by the gateway. Instants in milliseconds since the epoch. */
 export interface RecordedCompletion {
   readonly callId: string;
-  readonly traceId: string;
+  /** Default: that of the call, else derived from its id. */
+  readonly traceId: string | undefined;
   readonly parentId: string | null;
   /** Id of the API key. */
   readonly apiKey: string;
@@ -18,15 +19,18 @@ export interface RecordedCompletion {
   readonly attributes: { readonly sumtree: CompletionAttributes };
   readonly summary: { readonly usage: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
   readonly exception: string | null;
-  /** Journal name of this record, if a call has several. Default: the call id. */
-  readonly recordId?: string;
   /** Set for the Responses API. */
-  readonly response?: {
-    readonly id: string;
-    readonly upstream: string;
-    /** Set if retrieved by id: whether its call is known to this process. */
-    readonly sighting?: "known" | "unknown";
-  };
+  readonly response?: ResponseOfCall;
+}
+
+/** A response of the Responses API, by which later requests find its call. */
+export interface ResponseOfCall {
+  readonly id: string;
+  readonly upstream: string;
+  /** Retrieved by its id: `known` if a project of the key has created it. */
+  readonly retrieved?: "known" | "unknown";
+  /** The request may repeat another, whose response then has the same id. */
+  readonly mayRepeat?: boolean;
 }
 
 export interface CompletionAttributes {
@@ -47,13 +51,15 @@ export interface CompletionAttributes {
   readonly retry_count?: number;
 }
 
-/** Returns the journal name of a record. */
-export function recordIdOf({ recordId, callId }: Pick<RecordedCompletion, "recordId" | "callId">): string {
-  return recordId ?? callId;
+/** Completion whose inputs are read when it is written. */
+export interface EndedCompletion extends Omit<RecordedCompletion, "inputs"> {
+  readonly readInputs: () => unknown;
 }
 
 /** Marker of missing content, in inputs and output. */
 const TRUNCATED = { truncated: true };
+const NAMES: ReadonlySet<string> = new Set(["id", "model", "service_tier"]);
+const MAX_NAME_LENGTH = 512;
 
 /** Drops inputs and output, except the members that identify the response. */
 export function withoutContent(completion: EndedCompletion): EndedCompletion {
@@ -67,14 +73,6 @@ export function withoutContent(completion: EndedCompletion): EndedCompletion {
   };
 }
 
-const NAMES: ReadonlySet<string> = new Set(["id", "model", "service_tier"]);
-const MAX_NAME_LENGTH = 512;
-
 function isName([name, value]: [string, unknown]): boolean {
   return NAMES.has(name) && typeof value === "string" && value.length <= MAX_NAME_LENGTH;
-}
-
-/** Completion whose inputs are read when it is written. */
-export interface EndedCompletion extends Omit<RecordedCompletion, "inputs"> {
-  readonly readInputs: () => unknown;
 }

@@ -4,16 +4,9 @@ import type { Journal } from "../../journal/journal.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
-import type { Tenant } from "../../fairness/tenant.ts";
 import { CompletionJournal, type JournaledCompletion } from "./completion-journal.ts";
 import { DropCounter } from "./drop-counter.ts";
-import { PendingCompletions, type Pending, type PendingLimits } from "./pending-completions.ts";
-import {
-  recordIdOf,
-  withoutContent,
-  type EndedCompletion,
-  type RecordedCompletion,
-} from "./recorded-completion.ts";
+import { withoutContent, type EndedCompletion, type RecordedCompletion } from "./recorded-completion.ts";
 
 /** Store of recorded completions. */
 export interface CompletionStore {
@@ -23,7 +16,7 @@ export interface CompletionStore {
   findStored(calls: readonly { project: Project; callId: string }[]): Promise<ReadonlySet<string>>;
 }
 
-export interface RecorderOptions extends PendingLimits {
+export interface RecorderOptions {
   readonly store: CompletionStore;
   /** Throws if the store is full. */
   readonly admit?: () => void;
@@ -31,6 +24,11 @@ export interface RecorderOptions extends PendingLimits {
   readonly journal: Journal | undefined;
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
+  /** Completions in memory; others are only in the journal. */
+  readonly maxPendingCalls: number;
+  readonly maxPendingBytes: number;
+  /** Longest time in which completions are collected to be stored together. */
+  readonly batchMs?: number;
 }
 
 export interface RecorderCounts {
@@ -39,98 +37,104 @@ export interface RecorderCounts {
   readonly recorded: number;
   readonly dropped: number;
   /** Recorded completions of killed processes: finished, or cut by the kill. */
-  readonly recovered: Readonly<Record<NonNullable<Pending["orphaned"]>, number>>;
+  readonly recovered: Readonly<Record<"finished" | "cut", number>>;
   /** Completions the journal rejected at their end. */
   readonly unjournaled: number;
 }
 
-const MAX_BATCH = 200;
+/** Completion in memory. */
+interface Pending {
+  /** Of its journal records. */
+  readonly name: string;
+  readonly project: Project;
+  completion: EndedCompletion;
+  /** Size of inputs and output. */
+  readonly bytes: number;
+  queuedAtMs: number;
+  /** Inputs and output were dropped; counts remain. */
+  isBare: boolean;
+  /** Recovered from the journal of a killed process. */
+  readonly orphaned: "finished" | "cut" | undefined;
+}
+
+const MAX_BATCH = 500;
+/** A pause after each batch, so that a busy recorder writes few and large ones. */
+const MS_PER_COMPLETION = 25;
+const BATCH_MS = 500;
 /** Limit of completions read back from the journal at once. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
+const MIN_RETRY_DELAY_MS = 100;
 const MAX_RETRY_DELAY_MS = 5000;
-/** Minimum interval between partial batches. A batch costs the store about the same for one completion as for many. */
-const BATCH_INTERVAL_MS = 100;
-/** Time for the replica that created a response to store its call, before another replica records the response. */
-const MAKER_MS = 3000;
-const RECENT_MS = 60_000;
 /**
  * A completion is dropped after the store has rejected it, and then its counts alone, for this long. Outages do not count.
  */
 const MAX_REJECTED_MS = 15 * 60_000;
 
 /**
- * Records completions without making the relay wait for the store. A completion is in the journal and in a queue, or only
- * in the journal while the queue is full. If neither has capacity, inputs and output are dropped: counts of relayed
- * completions are always accepted, and `admit` rejects new requests before there are too many.
+ * Records completions without making the relay wait for the store. A completion is in the journal and in memory, or only in
+ * the journal while memory is full. Without space in either, inputs and output are dropped: counts of relayed completions are
+ * always accepted, and `admit` rejects new requests before there are too many.
  */
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #journal: CompletionJournal;
-  readonly #openReads = new OpenReads((error) => this.#drops.add(1, "the response could not be read", error));
-  readonly #pause = new Pause();
-  /** Record ids from a killed process, not yet stored. */
-  readonly #orphans: Set<string>;
-  /** Record ids that are only in the journal. */
-  #journaled: string[];
-  #pending: PendingCompletions;
-  #recorded = 0;
   readonly #drops: DropCounter;
+  readonly #pending = new Map<string, Pending>();
+  #pendingBytes = 0;
+  /** Names of completions that are only in the journal. */
+  #journaled: string[];
+  #recorded = 0;
   readonly #recovered = { finished: 0, cut: 0 };
+  #orphans: number;
   #running: Promise<void> | undefined;
+  #wake: () => void = () => undefined;
   #draining = false;
 
   /** Starts recording completions orphaned by a killed process. */
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#drops = new DropCounter(options.logger);
-    this.#pending = new PendingCompletions(options);
     this.#journal = new CompletionJournal(options.journal);
     this.#journaled = this.#journal.orphaned();
-    this.#orphans = new Set(this.#journaled);
-    if (this.#orphans.size > 0) this.#running = this.#run();
+    this.#orphans = this.#journaled.length;
+    if (this.#orphans > 0) this.#running = this.#run();
   }
 
   /** Journals a sent completion; recorded in this form if the process is killed before its end. */
-  start(project: Project, started: () => RecordedCompletion): void {
-    try {
-      this.#journal.start(project, started);
-    } catch (error) {
-      this.#options.logger.error({ err: error }, "completion start not journaled");
-    }
+  start(name: string, project: Project, started: () => RecordedCompletion): void {
+    this.#journal.start(name, project, started);
   }
 
-  /**
-   * Call before the upstream is billed. Throws service_overloaded, or the store's error, if another completion could not be
-   * recorded.
-   */
-  admit(tenant: Tenant): void {
+  /** Call before the upstream is billed. Throws service_overloaded, or the store's error, if nothing more can be recorded. */
+  admit(): void {
     this.#options.admit?.();
-    if (this.#journal.isWritable || this.#pending.hasCapacity(tenant)) return;
+    if (this.#journal.isWritable || this.#pending.size < this.#options.maxPendingCalls) return;
     const wait = { retryAfterSeconds: 5 };
     throw new AppError("service_overloaded", "Too many completions are waiting to be recorded.", wait);
   }
 
   /**
-   * Queues a completion of about `bytes` bytes, or only its counts if capacity is short. After it returns, the end of the
-   * process does not lose the completion.
+   * Records a completion of about `bytes` bytes, or only its counts if there is no space. Resolves when it is in the journal:
+   * then the end of the process does not lose it. Later records of a call replace earlier ones in the store, so they are written
+   * in their order. A name is used once.
    */
-  record(project: Project, completion: EndedCompletion, bytes: number): void {
-    const isJournaled = this.#journal.end(project, completion);
-    const one = { project, completion, bytes, queuedAtMs: this.#options.clock.now(), orphaned: undefined };
-    const isHeld = mayBeUnstored(completion) && !this.#draining;
-    const isPending = this.#pending.tryAdd(one, isHeld);
-    if (isPending && isHeld) setTimeout(() => this.#release([one]), MAKER_MS).unref();
-    if (!isPending && isJournaled) this.#journaled.push(recordIdOf(completion));
-    else if (!isPending) {
-      const counts = withoutContent(completion);
-      this.#pending.add({ ...one, completion: counts, bytes: 0, isBare: true });
+  async record(name: string, project: Project, completion: EndedCompletion, bytes: number): Promise<void> {
+    const { maxPendingCalls, maxPendingBytes, clock } = this.#options;
+    const isWritten = await this.#journal.end(name, project, completion);
+    const isFull = this.#pending.size >= maxPendingCalls || this.#pendingBytes + bytes > maxPendingBytes;
+    // behind others in the journal, records keep their order
+    if (isWritten && (isFull || this.#journaled.length > 0)) this.#journaled.push(name);
+    else {
+      const one = { name, project, queuedAtMs: clock.now(), orphaned: undefined };
+      const isBare = isFull;
+      this.#add({
+        ...one,
+        completion: isBare ? withoutContent(completion) : completion,
+        bytes: isBare ? 0 : bytes,
+        isBare,
+      });
     }
-    this.#wake();
-  }
-
-  /** Tracks an ended completion whose response is still being decompressed; `drain` waits for it. */
-  expect(reading: Promise<void>): void {
-    this.#openReads.add(reading);
+    this.#start();
   }
 
   /**
@@ -139,13 +143,12 @@ export class Recorder {
    */
   async drain(timeoutMs: number): Promise<void> {
     this.#draining = true;
-    this.#release(this.#pending.all());
-    this.#pause.end();
+    this.#wake();
     const deadline = Promise.withResolvers<void>();
     const timer = setTimeout(deadline.resolve, timeoutMs);
-    await Promise.race([this.#openReads.over().then(() => this.#running), deadline.promise]);
+    await Promise.race([this.#running, deadline.promise]);
     clearTimeout(timer);
-    const lost = this.#pending.all().filter((one) => !this.#journal.has(recordIdOf(one.completion)));
+    const lost = [...this.#pending.keys()].filter((name) => !this.#journal.has(name));
     const kept = this.counts().pending - lost.length;
     this.#drops.add(lost.length, "not stored before shutdown");
     this.#drops.end();
@@ -154,7 +157,7 @@ export class Recorder {
         { count: kept },
         "unstored completions kept in the journal for the next start",
       );
-    this.#pending = new PendingCompletions(this.#options);
+    this.#pending.clear();
     this.#journaled = [];
     this.#draining = false;
   }
@@ -169,30 +172,41 @@ export class Recorder {
     };
   }
 
-  #release(held: readonly Pending[]): void {
-    this.#pending.release(held);
-    this.#wake();
+  #add(one: Pending): void {
+    this.#pendingBytes += one.bytes;
+    this.#pending.set(one.name, one);
   }
 
-  #wake(): void {
-    if (this.#pending.waiting + this.#journaled.length > 0) this.#running ??= this.#run();
+  #start(): void {
+    this.#running ??= this.#run();
+    if (this.#pending.size >= MAX_BATCH) this.#wake();
   }
 
   async #run(): Promise<void> {
-    let delayMs = 100;
-    while (this.#pending.waiting + this.#journaled.length > 0) {
-      const begunMs = performance.now();
-      if (!(await this.#recordBatch())) {
-        await this.#pause.wait(this.#draining ? 100 : delayMs);
+    const { batchMs = BATCH_MS } = this.#options;
+    let delayMs = MIN_RETRY_DELAY_MS;
+    while (this.#pending.size + this.#journaled.length > 0) {
+      const waiting = this.#pending.size;
+      if (await this.#recordBatch()) {
+        delayMs = MIN_RETRY_DELAY_MS;
+        if (this.#pending.size < MAX_BATCH && this.#journaled.length === 0)
+          await this.#pause(Math.min(batchMs, waiting * MS_PER_COMPLETION));
+      } else {
+        await this.#pause(this.#draining ? MIN_RETRY_DELAY_MS : delayMs);
         delayMs = Math.min(delayMs * 2, MAX_RETRY_DELAY_MS);
-        continue;
       }
-      delayMs = 100;
-      const restMs = begunMs + BATCH_INTERVAL_MS - performance.now();
-      const isMore = this.#pending.waiting >= MAX_BATCH || this.#journaled.length > 0;
-      if (restMs > 0 && !isMore && !this.#draining) await this.#pause.wait(restMs);
     }
     this.#running = undefined;
+  }
+
+  /** Waits, at most until `#wake`. While draining, only retries wait. */
+  async #pause(ms: number): Promise<void> {
+    if (this.#draining && ms !== MIN_RETRY_DELAY_MS) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#wake = resolve;
+    await promise;
+    clearTimeout(timer);
   }
 
   /** Returns false if the store accepts no completion. */
@@ -203,119 +217,104 @@ export class Recorder {
       this.#options.logger.warn({ err: error }, "journaled completions waiting for the store");
       return false;
     }
-    const pending = this.#pending;
-    const batch = pending.take(MAX_BATCH);
+    const batch = batchOf(this.#pending.values());
     const waiting = await this.#write(batch);
-    pending.putBack(batch, waiting);
-    if (waiting.length === 0 || waiting.length < batch.length) return true;
-    this.#options.logger.warn({ count: waiting.length }, "completions waiting for the store");
+    if (waiting === 0 || waiting < batch.length) return true;
+    this.#options.logger.warn({ count: waiting }, "completions waiting for the store");
     return false;
   }
 
-  /** Returns the completions to retry. */
-  async #write(batch: readonly Pending[]): Promise<readonly Pending[]> {
-    const { store, clock } = this.#options;
+  /** Returns the number of completions to retry. */
+  async #write(batch: readonly Pending[]): Promise<number> {
     const results = await Promise.allSettled(
       batch.map(async ({ project, completion: { readInputs, ...others } }) =>
-        store.write(project, { ...others, inputs: readInputs() }),
+        this.#options.store.write(project, { ...others, inputs: readInputs() }),
       ),
     );
-    const failed = batch.filter((_, index) => results[index]?.status === "rejected");
-    const waiting = batch.filter((one, index) => {
-      const result = results[index]!;
-      if (result.status === "fulfilled") return false;
-      const isOld = clock.now() - one.queuedAtMs >= MAX_REJECTED_MS;
-      if (!isOld || !isPermanentError(result.reason)) return true;
-      // the inputs or output may be the cause
-      if (one.isBare) return false;
-      [one.completion, one.isBare] = [withoutContent(one.completion), true];
-      one.queuedAtMs = clock.now();
-      return true;
-    });
-    const over = batch.filter((one) => !waiting.includes(one));
-    this.#recorded += batch.length - failed.length;
-    for (const { orphaned } of over.filter((one) => !failed.includes(one))) {
-      if (orphaned !== undefined) this.#recovered[orphaned]++;
-    }
-    this.#drops.add(failed.length - waiting.length, "rejected by the store");
-    this.#forget(over.map(({ completion }) => recordIdOf(completion)));
-    return waiting;
+    const over = batch.filter((one, at) => this.#isOver(one, results[at]!));
+    const stored = batch.filter((_one, at) => results[at]!.status === "fulfilled");
+    this.#recorded += stored.length;
+    for (const { orphaned } of stored) if (orphaned !== undefined) this.#recovered[orphaned]++;
+    this.#drops.add(over.length - stored.length, "rejected by the store");
+    this.#remove(over);
+    return batch.length - over.length;
   }
 
-  /** Fills the queue from the journal. Throws the store's errors. */
+  /** False for a completion to retry; one that the store refuses, behind the others. */
+  #isOver(one: Pending, result: PromiseSettledResult<void>): boolean {
+    if (result.status === "fulfilled") return true;
+    if (!isPermanentError(result.reason)) return false;
+    if (this.#options.clock.now() - one.queuedAtMs >= MAX_REJECTED_MS) {
+      if (one.isBare) return true;
+      // the inputs or output may be the cause
+      Object.assign(one, { completion: withoutContent(one.completion), isBare: true });
+      one.queuedAtMs = this.#options.clock.now();
+    }
+    const ofCall = [...this.#pending.values()].filter(
+      ({ completion }) => completion.callId === one.completion.callId,
+    );
+    for (const each of ofCall) {
+      this.#pending.delete(each.name);
+      this.#pending.set(each.name, each);
+    }
+    return false;
+  }
+
+  #remove(over: readonly Pending[]): void {
+    for (const { name, bytes } of over) {
+      this.#pending.delete(name);
+      this.#pendingBytes -= bytes;
+    }
+    this.#forgetOrphans(over.filter(({ orphaned }) => orphaned !== undefined).length);
+    this.#journal.remove(over.map(({ name }) => name));
+  }
+
+  /** Reads completions from the journal. Throws the store's errors. */
   async #readBack(): Promise<void> {
     const read: JournaledCompletion[] = [];
     let count = 0;
     let bytes = 0;
-    for (const callId of this.#journaled) {
-      if (this.#pending.waiting + read.length >= MAX_BATCH || bytes > MAX_READ_BYTES) break;
-      const one = this.#journal.read(callId);
+    for (const name of this.#journaled) {
+      if (this.#pending.size + read.length >= MAX_BATCH || bytes > MAX_READ_BYTES) break;
+      const one = this.#journal.read(name);
       count++;
       bytes += one?.bytes ?? 0;
       if (one !== undefined) read.push(one);
     }
     // a completion that looks cut may be stored: the journal may have rejected its end
-    const cut = read.filter(({ isCut }) => isCut);
+    const cut = read
+      .filter(({ isCut }) => isCut)
+      .map(({ project, completion }) => ({ project, ...completion }));
     const stored = cut.length === 0 ? new Set<string>() : await this.#options.store.findStored(cut);
-    const queued = read.filter(({ callId }) => !stored.has(callId));
-    for (const { project, completion, bytes: size, isCut, isOrphaned } of queued) {
+    for (const { name, project, completion, bytes: size, isCut, isOrphaned } of read) {
+      if (stored.has(completion.callId)) continue;
       const orphaned = isOrphaned ? (isCut ? "cut" : "finished") : undefined;
       const { inputs, ...others } = completion;
       const ended = { ...others, readInputs: () => inputs };
       const queuedAtMs = this.#options.clock.now();
-      this.#pending.add({ project, completion: ended, bytes: size, queuedAtMs, orphaned });
+      this.#add({ name, project, completion: ended, bytes: size, queuedAtMs, isBare: false, orphaned });
     }
     this.#drops.add(count - read.length, "the journal could not be read");
-    const ids = new Set(queued.map(({ completion }) => recordIdOf(completion)));
-    this.#forget(this.#journaled.splice(0, count).filter((callId) => !ids.has(callId)));
+    const gone = this.#journaled.splice(0, count).filter((name) => !this.#pending.has(name));
+    this.#forgetOrphans(Math.min(gone.length, this.#orphans));
+    this.#journal.remove(gone);
   }
 
-  /** Removes stored and dropped completions from the journal. */
-  #forget(callIds: readonly string[]): void {
-    this.#journal.remove(callIds);
-    const wereOrphans = callIds.filter((callId) => this.#orphans.delete(callId));
-    if (wereOrphans.length > 0 && this.#orphans.size === 0) {
+  #forgetOrphans(count: number): void {
+    if (count === 0 || this.#orphans === 0) return;
+    this.#orphans -= count;
+    if (this.#orphans <= 0)
       this.#options.logger.warn(this.#recovered, "completions of a killed process recorded");
-    }
   }
 }
 
-/** True for a recent response that another replica may have created, and not yet stored. */
-function mayBeUnstored({ response, startedAtMs, endedAtMs }: EndedCompletion): boolean {
-  return response?.sighting === "unknown" && (endedAtMs ?? startedAtMs) - startedAtMs < RECENT_MS;
-}
-
-/** Pause between two batches, which a drain ends early. */
-class Pause {
-  #end: (() => void) | undefined;
-
-  wait(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#end = resolve;
-      setTimeout(resolve, ms);
-    });
+/** The next completions to write: the first of each call, because the store keeps what is written last. */
+function batchOf(pending: Iterable<Pending>): Pending[] {
+  const batch = new Map<string, Pending>();
+  for (const one of pending) {
+    const { callId } = one.completion;
+    if (!batch.has(callId)) batch.set(callId, one);
+    if (batch.size === MAX_BATCH) break;
   }
-
-  end(): void {
-    this.#end?.();
-  }
-}
-
-/** Responses still being decompressed. */
-class OpenReads {
-  readonly #open = new Set<Promise<void>>();
-  readonly #onFailure: (error: unknown) => void;
-
-  constructor(onFailure: (error: unknown) => void) {
-    this.#onFailure = onFailure;
-  }
-
-  add(reading: Promise<void>): void {
-    const ended = reading.catch(this.#onFailure).finally(() => this.#open.delete(ended));
-    this.#open.add(ended);
-  }
-
-  async over(): Promise<void> {
-    await Promise.all(this.#open);
-  }
+  return [...batch.values()];
 }

@@ -1,118 +1,105 @@
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-
-/** Backpressure threshold: the upstream pauses above it. */
-const MAX_UNREAD_BYTES = 64 * 1024;
-const RESUME_BELOW_BYTES = MAX_UNREAD_BYTES / 2;
 
 export interface DownstreamListener {
   /** The client disconnected before the response was complete. */
   onLeave(): void;
-  /** The upstream may resume. */
-  onDrain(): void;
   /** The connected client has read nothing for `stallMs`. */
   onStall(): void;
-  /** The response completed or was aborted, or the client disconnected. Called once, last. */
-  onClose(): void;
 }
 
-/**
- * Client side of a relay: a response that either completes or visibly breaks. Backpressure and stall detection use one
- * number, the bytes the connection has not accepted.
- */
+export type OutHeaders = Readonly<Record<string, string | string[]>>;
+
+/** The client's side of a relay: a response that either completes or visibly breaks. */
 export class Downstream {
+  /** Resolves when the response is complete or broken off, or the client has disconnected. */
+  readonly closed: Promise<void>;
   readonly #response: ServerResponse;
-  readonly #listener: DownstreamListener;
   readonly #stallMs: number;
-  #unreadBytes = 0;
-  #waiting = false;
-  #brokenOff = false;
+  #isWaiting = false;
+  #isBrokenOff = false;
 
   constructor(response: ServerResponse, stallMs: number, listener: DownstreamListener) {
     this.#response = response;
     this.#stallMs = stallMs;
-    this.#listener = listener;
-    response.on("timeout", () => this.#onTimeout());
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.closed = promise;
     // a write to a disconnecting client; "close" follows
     response.on("error", () => undefined);
-    // the request's "close" only means that its body has been read
-    response.once("close", () => {
-      if (!response.writableFinished && !this.#brokenOff) listener.onLeave();
-      listener.onClose();
+    response.on("timeout", () => {
+      if (this.#isBrokenOff || response.writableEnded) response.socket?.destroy();
+      else if (this.#isWaiting) listener.onStall();
     });
+    response.once("close", () => {
+      if (!response.writableFinished && !this.#isBrokenOff) listener.onLeave();
+      resolve();
+    });
+    if (this.hasLeft) resolve();
   }
 
   get hasLeft(): boolean {
     return this.#response.destroyed || this.#response.socket?.destroyed === true;
   }
 
-  /** Backpressure: the client has unread bytes. */
+  /** Headers have been written: the status cannot change. */
+  get isBegun(): boolean {
+    return this.#response.headersSent;
+  }
+
+  /** The client has unread bytes. */
   get isWaiting(): boolean {
-    return this.#waiting;
+    return this.#isWaiting;
   }
 
-  /** Sends the headers with the first body bytes, or alone if there are none yet. */
-  head(status: number, headers: Readonly<Record<string, string | string[]>>): void {
-    const response = this.#response;
-    response.writeHead(status, headers);
-    setImmediate(() => {
-      if (!response.destroyed && !response.writableEnded) response.flushHeaders();
-    });
+  head(status: number, headers: OutHeaders): void {
+    if (!this.hasLeft) this.#response.writeHead(status, headers as Record<string, string | string[]>);
   }
 
-  write(bytes: Buffer): void {
-    if (this.#response.destroyed) return;
-    this.#unreadBytes += bytes.length;
-    this.#response.write(bytes, () => this.#onFlushed(bytes.length));
+  /** Sends the headers if no byte of the body has taken them along. */
+  flush(): void {
+    if (!this.hasLeft && !this.#response.writableEnded) this.#response.flushHeaders();
   }
 
-  /** True if the upstream must pause until `onDrain`. */
-  mustWait(): boolean {
-    if (this.#unreadBytes > MAX_UNREAD_BYTES) this.#wait(this.#stallMs);
-    return this.#waiting;
+  /** Returns false if the client must read first: wait for `drained`. */
+  write(bytes: Buffer): boolean {
+    return this.hasLeft || this.#response.write(bytes);
+  }
+
+  async drained(): Promise<void> {
+    this.#isWaiting = true;
+    this.#response.setTimeout(this.#stallMs);
+    await Promise.race([once(this.#response, "drain"), this.closed]);
+    this.#isWaiting = false;
+    if (!this.#isBrokenOff) this.#response.setTimeout(0);
   }
 
   end(last?: Buffer): void {
-    if (last !== undefined) this.write(last);
-    this.#response.end();
-    if (this.#unreadBytes > 0) this.#wait(this.#stallMs);
+    const response = this.#response;
+    if (this.hasLeft || this.#isBrokenOff) return;
+    response.end(last);
+    if (response.writableFinished) return;
+    response.setTimeout(this.#stallMs);
+    // after the response, the server owns the connection's timeout
+    response.once("finish", () => response.setTimeout(0));
   }
 
   /**
-   * Sends `last`, then closes the connection instead of ending the response, so the client sees an incomplete transfer.
+   * Sends `last`, then closes the connection instead of ending the response, so that the client sees an incomplete transfer.
    * Closing in the tick of the write would lose `last`. A stalled client gets `patienceMs`.
    */
   breakOff(last?: Buffer, patienceMs = this.#stallMs): void {
     const response = this.#response;
-    if (response.destroyed || this.#brokenOff) return;
-    this.#brokenOff = true;
+    if (this.hasLeft || this.#isBrokenOff) return;
+    this.#isBrokenOff = true;
     if (response.writableEnded) {
       response.socket?.destroy();
       return;
     }
-    const tearDown = (): void => response.socket?.destroySoon();
-    this.#wait(patienceMs);
+    const tearDown = (): void => {
+      response.socket?.destroySoon();
+    };
+    response.setTimeout(patienceMs);
     if (last === undefined) setImmediate(tearDown);
     else response.write(last, () => setImmediate(tearDown));
-  }
-
-  #onFlushed(bytes: number): void {
-    this.#unreadBytes -= bytes;
-    if (!this.#waiting || this.#brokenOff || this.#unreadBytes > RESUME_BELOW_BYTES) return;
-    this.#waiting = false;
-    // after the response, the server owns the connection's timeout
-    if (!this.#response.writableFinished) this.#response.setTimeout(0);
-    this.#listener.onDrain();
-  }
-
-  /** Starts the stall timer: the connection timeout measures time without progress, also within one long write. */
-  #wait(patienceMs: number): void {
-    if (this.#waiting && !this.#brokenOff) return;
-    this.#waiting = true;
-    this.#response.setTimeout(patienceMs);
-  }
-
-  #onTimeout(): void {
-    if (this.#brokenOff) this.#response.socket?.destroy();
-    else if (this.#waiting) this.#listener.onStall();
   }
 }

@@ -1,32 +1,25 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
-import { AppError } from "../../shared/errors.ts";
 import type { Permit } from "../../fairness/fair-semaphore.ts";
+import { AppError } from "../../shared/errors.ts";
 import type { SecretMask } from "../../shared/secret-mask.ts";
-import { errorBodyOf } from "../error-envelope.ts";
+import type { ModelApi } from "../apis/model-api.ts";
+import { envelopeOf, errorBodyOf, errorFrame } from "../error-envelope.ts";
+import { ResponseReader, type ResponseEnd } from "../reading/response-reader.ts";
+import { Downstream, type OutHeaders } from "./downstream.ts";
 import {
-  errorResponse,
-  plainResponse,
-  streamResponse,
+  OF_JSON,
+  readError,
+  readRewritten,
+  withBody,
   type Head,
-  type OnComplete,
-  type RelayedResponse,
-} from "./response.ts";
-import type { StreamTransform } from "../stream/chat-stream.ts";
-import { Downstream, type DownstreamListener } from "./downstream.ts";
-import { heldResponse, isRewritten, type ResponseRewrite } from "./held-response.ts";
-import { clientHeaders, isEventStream } from "./headers.ts";
-import { encodingsOf } from "../recording/response-decoder.ts";
-import type { StreamEvent } from "../stream/stream-event.ts";
-import type {
-  Upstream,
-  UpstreamCall,
-  UpstreamFailure,
-  UpstreamListener,
-  UpstreamRequest,
-} from "./upstream.ts";
-import { errorOf, rowOf } from "./upstream-failure.ts";
+  type HeldBody,
+  type ResponseRewrite,
+} from "./held-body.ts";
+import { clientHeaders } from "./headers.ts";
+import { truncatedStream, UpstreamError } from "./upstream-error.ts";
+import type { Upstream, UpstreamCall, UpstreamRequest, UpstreamResponse } from "./upstream.ts";
 
 /** Client-side outcome of a relay. */
 export type Outcome = "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error";
@@ -34,13 +27,14 @@ export type Outcome = "finished" | "aborted" | "client_stalled" | "upstream_cut"
 /** Observer of relayed data. The relay does not depend on it. */
 export interface RelayObserver {
   onSend(): void;
-  onHead(status: number, headers: IncomingHttpHeaders): void;
-  onEvent(event: StreamEvent): void;
-  onChunk(chunk: Buffer): void;
+  /** Returns the reader of the response, which sees all of it. */
+  onHead(status: number, headers: IncomingHttpHeaders): ResponseReader;
+  /** The reader has read more of the response. */
+  onData(): void;
   /** Error sent to the client instead of a response, or within one. */
   onError(text: string): void;
-  /** Called before the last byte of a complete response is sent. That byte waits for the returned promise. */
-  onOutcome(outcome: Outcome, status: number | undefined): Promise<void> | undefined;
+  /** Called before the last byte of a complete response is sent, which waits for it, and again if more was read after it. */
+  onOutcome(outcome: Outcome, status: number | undefined): Promise<void>;
 }
 
 /** Metrics of relays. */
@@ -60,275 +54,310 @@ export interface RelayOptions {
   readonly meter: RelayMetrics;
   readonly target: RelayTarget;
   readonly upstreamRequest: UpstreamRequest;
+  /** API of the response; `undefined` for an endpoint of any kind. */
+  readonly modelApi?: ModelApi | undefined;
   /** Converts upstream errors to a format SDKs read. */
   readonly wrapsErrors: boolean;
-  /** Opens the transform of event streams; `onEvent` is called before an event is relayed. */
-  readonly openStream: (onEvent: ((event: StreamEvent) => void) | undefined) => StreamTransform;
   /** False: a retry could start a second paid job, so errors forbid it once the first may have started. */
   readonly repeatable: boolean;
+  /** Silence in a stream before a keep-alive comment, in ms; 0 for none. */
   readonly keepAliveMs: number;
   /** Time a client may stop reading. */
   readonly stallMs: number;
   readonly observer: RelayObserver | undefined;
   readonly rewrite?: ResponseRewrite | undefined;
-  /** Acquires an open-request permit to read a stream on after its client disconnected; `undefined` if unavailable. */
-  readonly acquireSlot: () => Permit | undefined;
-  /** Masks the operator's keys. */
-  readonly mask: SecretMask;
 }
 
-/** Time an upstream may keep the connection open after its end marker. */
+export interface RelayContext {
+  /** Masks the operator's keys. */
+  readonly mask: SecretMask;
+  /** Acquires a permit to read a stream on after its client disconnected; `undefined` if unavailable. */
+  readonly acquireSlot: () => Permit | undefined;
+}
+
+/** Time an upstream may keep the connection open after its last event. */
 const LINGER_MS = 1000;
 /** Limits for reading a stream on for its usage, which is short and arrives at once. */
 const READ_ON_MS = 10_000;
 const READ_ON_BYTES = 64 * 1024;
 /** Time for the last bytes to a stalled client, or during shutdown. */
 const LAST_BYTES_MS = 5000;
+const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
+const EVENT_END = Buffer.from("\n\n");
 
-export interface RunningRelay {
+/** Why the gateway ended an exchange. */
+interface Ending {
+  readonly outcome: Outcome;
+  /** What the client is told. */
+  readonly error?: AppError;
+}
+
+const LEFT: Ending = { outcome: "aborted" };
+
+/** One request sent upstream, and its response relayed as it arrives. */
+export class Relay {
   /**
-   * Resolves when the client's side closes. Rejects with `AppError` if there is no response to relay, so that an error can
-   * be sent.
+   * Resolves when both sides have ended. Rejects with `AppError` if there is no response to relay, so that an error can be
+   * sent.
    */
   readonly closed: Promise<void>;
-  /** Aborts an incomplete relay. */
-  stop(): void;
-  /** Ends a relay whose client has disconnected. */
-  stopReadingOn(): void;
-}
-
-/** Sends one request upstream and relays the response as it arrives. */
-export function startRelay(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  options: RelayOptions,
-): RunningRelay {
-  const relay = new Relay(request, reply, options);
-  relay.run();
-  return relay;
-}
-
-class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  readonly #options: RelayOptions;
+  readonly #options: RelayOptions & RelayContext;
   readonly #down: Downstream;
-  readonly #over = Promise.withResolvers<void>();
   #call: UpstreamCall | undefined;
-  #response: RelayedResponse | undefined;
-  #stream: StreamTransform | undefined;
-  #status: number | undefined;
+  /** Set if the gateway ends the exchange. */
+  #ending: Ending | undefined;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #reader: ResponseReader | undefined;
+  #head: Head | undefined;
   #outcome: Outcome | undefined;
-  #observed: Promise<void> | undefined;
+  #end: ResponseEnd | undefined;
+  #lingers = false;
   /** Set while a stream is read on for its usage after its client disconnected. */
-  #readOn: { readonly permit: Permit; readonly timer: NodeJS.Timeout; bytes: number } | undefined;
+  #readOn: { readonly permit: Permit; bytes: number } | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, options: RelayOptions) {
+  constructor(request: FastifyRequest, reply: FastifyReply, options: RelayOptions & RelayContext) {
     this.#request = request;
     this.#reply = reply;
     this.#options = options;
-    this.#down = new Downstream(reply.raw, options.stallMs, this);
-  }
-
-  get closed(): Promise<void> {
-    return this.#over.promise;
-  }
-
-  run(): void {
-    const { target, upstreamRequest } = this.#options;
-    if (this.#down.hasLeft) {
-      this.onLeave();
-      this.onClose();
-    } else {
-      this.#call = target.upstream.send(upstreamRequest, this);
-    }
-  }
-
-  stop(): void {
-    this.#call?.abort();
-    const cause = new AppError("upstream_broken", "The gateway is stopping.", { retryAfterSeconds: 1 });
-    if (this.#outcome === undefined) this.#options.observer?.onError(cause.message);
-    void this.#end("aborted");
-    if (this.#response === undefined) this.#reject({ kind: "broken", cause });
-    else if (this.#response.delivered) this.#down.breakOff(undefined, LAST_BYTES_MS);
-    else this.#response.fail({ kind: "broken", cause }, LAST_BYTES_MS);
-  }
-
-  onSend(): void {
-    this.#options.observer?.onSend();
-  }
-
-  onHead(status: number, theirs: IncomingHttpHeaders): void {
-    const { observer, meter, route, rewrite, mask } = this.#options;
-    const headers = maskedHeaders(theirs, mask);
-    this.#status = status;
-    meter.firstByte(route, this.#reply.elapsedTime / 1000);
-    observer?.onHead(status, headers);
-    const head = { status, headers: this.#outHeaders(headers) };
-    if (rewrite !== undefined && this.#request.method !== "HEAD" && isRewritten(rewrite, status, headers)) {
-      this.#response = this.#hold(rewrite, head);
-      return;
-    }
-    this.#response = this.#responseTo(head, headers);
-    this.#reply.hijack();
-  }
-
-  onData(chunk: Buffer): boolean {
-    this.#response?.data(chunk);
-    if (this.#readOn === undefined) return !this.#down.mustWait();
-    this.#readOn.bytes += chunk.length;
-    if (this.#readOn.bytes > READ_ON_BYTES || this.#stream?.awaitsUsage !== true) this.stopReadingOn();
-    return true;
-  }
-
-  onEnd(): void {
-    const failure = this.#response?.end();
-    if (this.#readOn !== undefined) return this.stopReadingOn();
-    if (failure !== undefined) this.#failed(failure, "upstream_cut");
-  }
-
-  onFailure(failure: UpstreamFailure): void {
-    if (this.#readOn !== undefined) return this.stopReadingOn();
-    if (this.#response !== undefined) {
-      const { delivered } = this.#response;
-      this.#response.fail(failure);
-      if (!delivered) this.#failed(failure, "upstream_cut");
-      return;
-    }
-    this.#failed(failure, "error");
-    this.#reject(failure);
-  }
-
-  onDrain(): void {
-    this.#call?.resume();
-  }
-
-  onStall(): void {
-    const { route, stallMs, observer } = this.#options;
-    this.#request.log.warn({ route, stall_ms: stallMs }, "client stalled");
-    this.#call?.abort();
-    const cause = new AppError("client_stalled", "The client did not read its response in time.");
-    observer?.onError(cause.message);
-    void this.#end("client_stalled");
-    if (this.#response?.delivered === false) this.#response.fail({ kind: "broken", cause }, LAST_BYTES_MS);
-    else this.#down.breakOff();
-  }
-
-  onLeave(): void {
-    if (this.#outcome !== undefined) return;
-    const permit = this.#stream?.awaitsUsage === true ? this.#options.acquireSlot() : undefined;
-    if (permit !== undefined) {
-      const timer = setTimeout(() => this.stopReadingOn(), READ_ON_MS);
-      this.#readOn = { permit, timer, bytes: 0 };
-      return this.#call?.resume();
-    }
-    this.#call?.abort();
-    void this.#end("aborted");
-  }
-
-  stopReadingOn(): void {
-    if (this.#readOn === undefined) return;
-    clearTimeout(this.#readOn.timer);
-    this.#readOn.permit.release();
-    this.#readOn = undefined;
-    this.#call?.abort();
-    void this.#end("aborted");
-    this.onClose();
-  }
-
-  onClose(): void {
-    if (this.#readOn !== undefined) return;
-    const { body } = this.#options.upstreamRequest;
-    this.#response?.close();
-    if (body instanceof Readable) body.destroy();
-    // nothing more can be sent, not even an error
-    this.#reply.hijack();
-    this.#over.resolve();
-    if (this.#response?.delivered === true) setTimeout(() => this.#call?.abort(), LINGER_MS).unref();
-  }
-
-  /** Rejects with an error response instead of the upstream's. */
-  #reject(failure: UpstreamFailure): void {
-    const { repeatable } = this.#options;
-    if (!repeatable && rowOf(failure).mayHaveBeenProcessed)
-      void this.#reply.header("x-should-retry", "false");
-    this.#over.reject(errorOf(failure));
-  }
-
-  #responseTo(head: Head, headers: IncomingHttpHeaders): RelayedResponse {
-    const { wrapsErrors: wraps, openStream, observer, keepAliveMs, mask } = this.#options;
-    const isError = head.status >= 400;
-    const onComplete: OnComplete = () => this.#end(isError ? "error" : "finished");
-    const listener = { onChunk: observer?.onChunk.bind(observer), onComplete };
-    const encodings = encodingsOf(headers["content-encoding"]);
-    if (isError && this.#request.method !== "HEAD") {
-      const onError = (body: Buffer): void => observer?.onError(body.toString("utf8"));
-      const bodyOf = (failure: UpstreamFailure): object => errorBodyOf(errorOf(failure), this.#request);
-      return errorResponse(this.#down, head, { encodings, mask, wraps, bodyOf, onError, onComplete });
-    }
-    if (encodings.length === 0 && isEventStream(headers["content-type"])) {
-      this.#stream = openStream(observer?.onEvent.bind(observer));
-      return streamResponse(this.#down, head, this.#stream, { keepAliveMs, ...listener });
-    }
-    return plainResponse(this.#down, head, listener);
-  }
-
-  #hold(rewrite: ResponseRewrite, head: Head): RelayedResponse {
-    return heldResponse(this.#down, head, {
-      rewrite,
-      hold: (bytes) => this.#request.server.bodies.hold(this.#request, bytes),
-      onSend: () => void this.#reply.hijack(),
-      onError: (reason) => {
-        void this.#end("error");
-        this.#call?.abort();
-        if (!this.#options.repeatable) void this.#reply.header("x-should-retry", "false");
-        this.#over.reject(reason);
-      },
-      onComplete: () => this.#end("finished"),
+    this.#down = new Downstream(reply.raw, options.stallMs, {
+      onLeave: () => this.#leave(),
+      onStall: () => this.#stall(),
     });
+    this.closed = this.#run();
+  }
+
+  /** Aborts an incomplete relay. */
+  stop(): void {
+    const error = new AppError("upstream_broken", "The gateway is stopping.", { retryAfterSeconds: 1 });
+    this.#endWith({ outcome: "aborted", error });
+    if (this.#reply.raw.writableEnded) this.#down.breakOff();
+  }
+
+  /** Ends a relay whose client has all, or has disconnected. */
+  stopReadingOn(): void {
+    if (this.#readOn !== undefined || this.#lingers) this.#endWith(LEFT);
+  }
+
+  async #run(): Promise<void> {
+    const { target, upstreamRequest, observer } = this.#options;
+    try {
+      if (this.#down.hasLeft) {
+        this.#endWith(LEFT);
+        throw new Error("the client has disconnected");
+      }
+      this.#call = target.upstream.send(upstreamRequest, () => observer?.onSend());
+      await this.#pass(await this.#call.response);
+    } catch (cause) {
+      await this.#fail(cause);
+    } finally {
+      for (const timer of this.#timers) clearTimeout(timer);
+      this.#readOn?.permit.release();
+      if (upstreamRequest.body instanceof Readable) upstreamRequest.body.destroy();
+    }
+    if (this.#outcome === "finished" && this.#reader?.isOver === true) await this.#tell("finished");
+    await this.#down.closed;
+  }
+
+  async #pass({ status, headers: theirs, body }: UpstreamResponse): Promise<void> {
+    const { observer, meter, route, rewrite, wrapsErrors, modelApi, mask } = this.#options;
+    meter.firstByte(route, this.#reply.elapsedTime / 1000);
+    const headers = mask.headers(theirs);
+    const reader =
+      observer?.onHead(status, headers) ??
+      new ResponseReader({ api: modelApi, isCopied: false, keepsContent: false, hidesUsage: false }, headers);
+    const head = { status, headers: this.#outHeaders(headers) };
+    this.#head = head;
+    const hasBody = this.#request.method !== "HEAD";
+    const isSuccess = status >= 200 && status < 300;
+    if (hasBody && status >= 400) {
+      const error = await readError(head, body, { wraps: wrapsErrors, mask });
+      observer?.onError(error.text);
+      return this.#passHeld(error, "error");
+    }
+    if (hasBody && isSuccess && rewrite !== undefined) {
+      const hold = (bytes: number): void => this.#request.server.bodies.hold(this.#request, bytes);
+      return this.#passHeld(await readRewritten(head, body, { rewrite, hold }), "finished");
+    }
+    this.#reader = reader;
+    return this.#passOn(body, reader);
+  }
+
+  /** Relays a response as it comes. The last event, or else the last byte, waits until the response is recorded. */
+  async #passOn(body: AsyncIterable<Buffer>, reader: ResponseReader): Promise<void> {
+    const { status, headers } = this.#head!;
+    const outcome = status >= 400 ? "error" : "finished";
+    const { "content-length": length = Number.POSITIVE_INFINITY, ...others } = headers;
+    const { isStream } = reader;
+    let missingBytes = isStream ? Number.POSITIVE_INFINITY : Number(length);
+    this.#begin(status, isStream ? others : headers);
+    // the first bytes take the headers along, unless they are late
+    const flush = setImmediate(() => this.#down.flush());
+    const keepAlive = this.#keepAlive(reader, isStream);
+    for await (const chunk of body) {
+      clearImmediate(flush);
+      const parts = reader.pass(chunk);
+      this.#options.observer?.onData();
+      if (this.#readOn !== undefined) {
+        this.#readOn.bytes += chunk.length;
+        if (this.#readOn.bytes > READ_ON_BYTES || !reader.awaitsUsage) this.#endWith(LEFT);
+        continue;
+      }
+      missingBytes -= chunk.length;
+      if (missingBytes <= 0) this.#end ??= reader.end();
+      await this.#end?.read;
+      if (missingBytes <= 0 || reader.isOver) await this.#settle(outcome);
+      await this.#write(parts);
+      keepAlive?.refresh();
+      if (reader.isOver) this.#linger();
+    }
+    const { rest, isComplete, read } = (this.#end ??= reader.end());
+    await read;
+    this.#options.observer?.onData();
+    if (this.#readOn !== undefined) return this.#settle("aborted");
+    if (isComplete) await this.#settle(outcome);
+    await this.#write(rest);
+    if (!isComplete) throw truncatedStream();
+    this.#down.end();
+  }
+
+  async #passHeld({ status, headers, body }: HeldBody, outcome: Outcome): Promise<void> {
+    await this.#settle(outcome);
+    this.#begin(status, headers);
+    this.#down.end(body);
+  }
+
+  #begin(status: number, headers: OutHeaders): void {
+    this.#reply.hijack();
+    this.#down.head(status, headers);
+  }
+
+  async #write(parts: readonly Buffer[]): Promise<void> {
+    for (const part of joinNeighbours(parts)) if (!this.#down.write(part)) await this.#down.drained();
+  }
+
+  #keepAlive(reader: ResponseReader, isStream: boolean): NodeJS.Timeout | undefined {
+    const { keepAliveMs } = this.#options;
+    if (keepAliveMs === 0 || !isStream) return undefined;
+    const timer = setInterval(() => {
+      if (reader.takesComment && !this.#down.isWaiting) this.#down.write(KEEP_ALIVE);
+    }, keepAliveMs);
+    this.#timers.push(timer);
+    return timer;
+  }
+
+  /** Waits a little for what may follow the last event. */
+  #linger(): void {
+    if (this.#lingers) return;
+    this.#lingers = true;
+    this.#timers.push(setTimeout(() => this.#endWith(LEFT), LINGER_MS));
+  }
+
+  #leave(): void {
+    if (this.#outcome !== undefined) return;
+    const permit = this.#reader?.awaitsUsage === true ? this.#options.acquireSlot() : undefined;
+    if (permit === undefined) return this.#endWith(LEFT);
+    this.#readOn = { permit, bytes: 0 };
+    this.#timers.push(setTimeout(() => this.#endWith(LEFT), READ_ON_MS));
+  }
+
+  #stall(): void {
+    const { route, stallMs } = this.#options;
+    this.#request.log.warn({ route, stall_ms: stallMs }, "client stalled");
+    const error = new AppError("client_stalled", "The client did not read its response in time.");
+    this.#endWith({ outcome: "client_stalled", error });
+  }
+
+  #endWith(ending: Ending): void {
+    this.#ending ??= ending;
+    this.#call?.abort();
+  }
+
+  /** Ends a relay that has no complete response. Throws the error to send, if no response has begun. */
+  async #fail(cause: unknown): Promise<void> {
+    const { observer, repeatable } = this.#options;
+    const { outcome, error } = this.#endingOf(cause);
+    if (this.#reader?.isOver === true && this.#outcome !== undefined) return this.#down.end();
+    if (error !== undefined && this.#outcome === undefined) observer?.onError(error.message);
+    await this.#settle(outcome);
+    // nothing more can be sent, not even an error
+    if (this.#down.hasLeft) return void this.#reply.hijack();
+    if (this.#down.isBegun) return this.#breakOff(error);
+    if (this.#head !== undefined && this.#head.status >= 400 && error !== undefined) {
+      const body = Buffer.from(JSON.stringify(errorBodyOf(error, this.#request)));
+      return this.#passHeld(withBody(this.#head, body, OF_JSON), outcome);
+    }
+    const isRisky = !(cause instanceof UpstreamError) || cause.mayHaveBeenProcessed;
+    if (!repeatable && isRisky) void this.#reply.header("x-should-retry", "false");
+    throw error ?? cause;
+  }
+
+  #endingOf(cause: unknown): Ending {
+    if (this.#ending !== undefined) return this.#ending;
+    const outcome = this.#head === undefined ? "error" : "upstream_cut";
+    if (cause instanceof UpstreamError) {
+      const { kind, shown, cause: reason } = cause;
+      const code = reason instanceof Error && "code" in reason ? reason.code : undefined;
+      this.#request.log.warn({ upstream: this.#options.target.name, kind, code }, "upstream failed");
+      return { outcome, error: shown };
+    }
+    return { outcome: "error", ...(cause instanceof AppError && { error: cause }) };
+  }
+
+  #breakOff(error: AppError | undefined): void {
+    const patienceMs = this.#ending !== undefined ? LAST_BYTES_MS : undefined;
+    const { modelApi } = this.#options;
+    if (this.#reader?.isStream !== true || error === undefined || this.#reader.isOver)
+      return this.#down.breakOff(undefined, patienceMs);
+    const { error: shown } = envelopeOf(error);
+    const event = modelApi?.errorEvent(shown) ?? errorFrame(shown);
+    return this.#down.breakOff(
+      this.#reader.isInEvent ? Buffer.concat([EVENT_END, event]) : event,
+      patienceMs,
+    );
   }
 
   /** Merges headers set by hooks with forwarded upstream headers. */
-  #outHeaders(upstream: IncomingHttpHeaders): Head["headers"] {
+  #outHeaders(upstream: IncomingHttpHeaders): OutHeaders {
     const headers = clientHeaders(upstream);
     const own = this.#request.id;
     const theirs = headers["x-request-id"];
-    for (const [name, value] of Object.entries(this.#reply.getHeaders())) headers[name] = toHeader(value);
+    for (const [name, value] of Object.entries(this.#reply.getHeaders()))
+      headers[name] = Array.isArray(value) ? value : String(value);
     const clientNamedIt = this.#request.headers["x-request-id"] === own;
     headers["x-request-id"] = clientNamedIt || theirs === undefined ? own : theirs;
     if (theirs !== undefined && theirs !== own) headers["x-upstream-request-id"] = theirs;
     return headers;
   }
 
-  #failed(failure: UpstreamFailure, outcome: "upstream_cut" | "error"): void {
-    const { kind, cause } = failure;
-    const code = "code" in cause ? cause.code : cause.name;
-    this.#request.log.warn({ upstream: this.#options.target.name, kind, code }, "upstream failed");
-    this.#options.observer?.onError(errorOf(failure).message);
-    void this.#end(outcome);
-  }
-
-  /** Resolves when the last byte may be sent; `undefined`: at once. */
-  #end(outcome: Outcome): Promise<void> | undefined {
-    // while reading on, only the end of the stream counts
-    if (this.#outcome !== undefined || this.#readOn !== undefined) return this.#observed;
+  /** Resolves when the last byte may be sent. */
+  async #settle(outcome: Outcome): Promise<void> {
+    if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
     this.#options.meter.ended(this.#options.route, outcome);
+    await this.#tell(outcome);
+  }
+
+  async #tell(outcome: Outcome): Promise<void> {
     try {
-      this.#observed = this.#options.observer?.onOutcome(outcome, this.#status);
+      await this.#options.observer?.onOutcome(outcome, this.#head?.status);
     } catch (error) {
       this.#request.log.error({ err: error }, "completion not recorded");
     }
-    return this.#observed;
   }
 }
 
-function maskedHeaders(headers: IncomingHttpHeaders, mask: SecretMask): IncomingHttpHeaders {
-  const masked = (value: string | string[] | undefined) =>
-    Array.isArray(value) ? value.map(mask.text) : value && mask.text(value);
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, masked(value)]));
-}
-
-function toHeader(value: number | string | string[] | undefined): string | string[] {
-  return Array.isArray(value) ? value : String(value);
+/** Joins buffers that are adjacent in memory, such as events of one read, into one write. */
+function joinNeighbours(parts: readonly Buffer[]): Buffer[] {
+  const joined: Buffer[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (last?.buffer === part.buffer && last.byteOffset + last.length === part.byteOffset) {
+      joined[joined.length - 1] = Buffer.from(part.buffer, last.byteOffset, last.length + part.length);
+    } else {
+      joined.push(part);
+    }
+  }
+  return joined;
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { errors, Pool, type Dispatcher } from "undici";
 import { readBase, type UpstreamBase } from "./upstream-path.ts";
+import { UpstreamError, type FailureKind } from "./upstream-error.ts";
 
 export interface UpstreamOptions {
   /** Base URL with path and the query added to every target, e.g. `https://host/api/training/v1`. */
@@ -24,33 +25,24 @@ export interface UpstreamRequest {
   readonly body: Buffer | Readable | null;
 }
 
-/** Listener of one request. `onEnd` or `onFailure` is the last call. */
-export interface UpstreamListener {
-  /** The request is about to be sent. */
-  onSend(): void;
-  onHead(status: number, headers: IncomingHttpHeaders): void;
-  /** Returns false to pause until `resume`. */
-  onData(chunk: Buffer): boolean;
-  onEnd(): void;
-  onFailure(failure: UpstreamFailure): void;
+export interface UpstreamResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Throws `UpstreamError`. */
+  readonly body: AsyncIterable<Buffer>;
 }
 
 export interface UpstreamCall {
-  /** Aborts the request; the listener gets no more calls. */
+  /** Throws `UpstreamError`. */
+  readonly response: Promise<UpstreamResponse>;
+  /** Ends the exchange with an `UpstreamError`, unless it is over. */
   abort(): void;
-  resume(): void;
-}
-
-export type FailureKind = "unreachable" | "connect_timeout" | "timeout" | "broken" | "invalid";
-
-export interface UpstreamFailure {
-  readonly kind: FailureKind;
-  readonly cause: Error;
 }
 
 export interface Upstream {
   readonly base: UpstreamBase;
-  send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
+  /** Sends a request once. `onSend` is called when it is about to be sent. */
+  send(request: UpstreamRequest, onSend?: () => void): UpstreamCall;
   /** Closes all connections at once. */
   close(): Promise<void>;
 }
@@ -69,55 +61,55 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   });
   return {
     base,
-    send(request, listener) {
-      const call = new Call(listener);
+    send({ method, path, headers, body }, onSend = () => undefined) {
+      const exchange = new Exchange(onSend);
       try {
-        pool.dispatch(
-          {
-            method: request.method,
-            path: request.path,
-            headers: request.headers,
-            body: request.body,
-          },
-          call,
-        );
+        pool.dispatch({ method, path, headers, body }, exchange);
       } catch (error) {
-        call.onResponseError(undefined, error as Error);
+        exchange.onResponseError(undefined, error as Error);
       }
-      return call;
+      return exchange;
     },
     close: () => pool.destroy(),
   };
 }
 
-class Call implements UpstreamCall, Dispatcher.DispatchHandler {
-  readonly #listener: UpstreamListener;
-  #controller: Dispatcher.DispatchController | undefined;
-  #sent = false;
-  #over = false;
+const MAX_UNREAD_BYTES = 64 * 1024;
+const END = { done: true, value: undefined } as const;
 
-  constructor(listener: UpstreamListener) {
-    this.#listener = listener;
+/** One request and its response, whose body is read as an iterator. */
+class Exchange implements UpstreamCall, Dispatcher.DispatchHandler, AsyncIterableIterator<Buffer> {
+  readonly #onSend: () => void;
+  readonly #head = Promise.withResolvers<UpstreamResponse>();
+  #controller: Dispatcher.DispatchController | undefined;
+  #isSent = false;
+  #isOver = false;
+  #failure: UpstreamError | undefined;
+  #unread: Buffer[] = [];
+  #unreadBytes = 0;
+  #reading: PromiseWithResolvers<IteratorResult<Buffer, undefined>> | undefined;
+
+  constructor(onSend: () => void) {
+    this.#onSend = onSend;
+  }
+
+  get response(): Promise<UpstreamResponse> {
+    return this.#head.promise;
   }
 
   abort(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#controller?.abort(new errors.RequestAbortedError());
-  }
-
-  resume(): void {
-    this.#controller?.resume();
+    if (this.#isOver) return;
+    const aborted = new errors.RequestAbortedError();
+    this.onResponseError(undefined, aborted);
+    this.#controller?.abort(aborted);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#over) {
-      controller.abort(new errors.RequestAbortedError());
-      return;
-    }
-    this.#sent = true;
-    this.#listener.onSend();
+    // aborted while it waited for a connection
+    if (this.#isOver) return controller.abort(new errors.RequestAbortedError());
+    this.#isSent = true;
+    return this.#onSend();
   }
 
   onResponseStart(
@@ -125,31 +117,62 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    if (status >= 200 && !this.#over) this.#listener.onHead(status, headers);
+    if (status >= 200) this.#head.resolve({ status, headers, body: this });
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#over && !this.#listener.onData(chunk)) controller.pause();
+  onResponseData(controller: Dispatcher.DispatchController, value: Buffer): void {
+    if (this.#reading !== undefined) return this.#answer({ done: false, value });
+    this.#unread.push(value);
+    this.#unreadBytes += value.length;
+    if (this.#unreadBytes > MAX_UNREAD_BYTES) controller.pause();
   }
 
   onResponseEnd(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#listener.onEnd();
+    this.#isOver = true;
+    this.#answer(END);
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#listener.onFailure({ kind: kindOf(error, this.#sent), cause: error });
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, cause: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#failure = new UpstreamError(kindOf(cause, this.#isSent), cause);
+    this.#head.reject(this.#failure);
+    this.#reading?.reject(this.#failure);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Buffer, undefined>> {
+    const value = this.#unread.shift();
+    if (value !== undefined) {
+      this.#unreadBytes -= value.length;
+      if (this.#unread.length === 0) this.#controller?.resume();
+      return { done: false, value };
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#isOver) return END;
+    this.#reading = Promise.withResolvers();
+    return this.#reading.promise;
+  }
+
+  async return(): Promise<IteratorResult<Buffer, undefined>> {
+    this.abort();
+    return END;
+  }
+
+  #answer(result: IteratorResult<Buffer, undefined>): void {
+    this.#reading?.resolve(result);
+    this.#reading = undefined;
   }
 }
 
 /** Source: https://undici.nodejs.org/api/Errors */
-function kindOf(error: Error, sent: boolean): FailureKind {
+function kindOf(error: Error, isSent: boolean): FailureKind {
   const code = "code" in error ? error.code : undefined;
   if (code === "UND_ERR_CONNECT_TIMEOUT") return "connect_timeout";
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return "timeout";
   if (code === "UND_ERR_HEADERS_OVERFLOW" || error instanceof errors.HTTPParserError) return "invalid";
-  return sent ? "broken" : "unreachable";
+  return isSent ? "broken" : "unreachable";
 }

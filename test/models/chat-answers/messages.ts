@@ -1,6 +1,6 @@
 import type { Draw } from "./draw.ts";
 import { bytesOf, join, type Json, type Step } from "./step.ts";
-import { OFFICIAL_STYLES, toolCallSteps } from "./tool-calls.ts";
+import { toolCallSteps } from "./tool-calls.ts";
 
 /** A text that comes in pieces. `wrap` puts a piece in its place in a delta; `at` finds that place in the message. */
 function textSteps(
@@ -65,7 +65,7 @@ function detailedReasoning(draw: Draw): Step[] {
     type: "reasoning.encrypted",
     data: draw.id("data"),
     id: draw.id("rs_"),
-    index: draw.upTo(1),
+    index: 1,
   };
   return [...said, signed, whole("reasoning_details", hidden)];
 }
@@ -164,7 +164,6 @@ const annotation = (draw: Draw): Json => ({
 const image = (draw: Draw): Json => ({
   type: "image_url",
   image_url: { url: `data:image/png;base64,${draw.id("")}` },
-  ...(draw.chance(0.5) && { index: 0 }),
 });
 
 /** Members that no interface names. */
@@ -179,7 +178,7 @@ function unknown(draw: Draw): Step[] {
 /** The members that the official SDK puts together. */
 export function officialSteps(draw: Draw): Step[][] {
   const called = draw.pick(
-    () => toolCallSteps(draw, OFFICIAL_STYLES),
+    () => toolCallSteps(draw),
     () => calledFunction(draw),
     () => [],
   );

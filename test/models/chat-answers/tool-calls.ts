@@ -1,33 +1,19 @@
 import type { Draw } from "./draw.ts";
 import { bytesOf, join, type Json, type Step } from "./step.ts";
 
-/**
- * How servers tell the fragments of several calls apart: by an index of each, told with the id once or every time; by
- * the id alone, all at index 0 or at none; or not at all, and then each call comes in one piece.
- */
-const STYLES = [
-  "own_index",
-  "repeated",
-  "new_ids",
-  "same_index",
-  "no_index",
-  "only_names",
-  "only_names_at_0",
-] as const;
+/** How servers tell the fragments of several calls apart: by an index of each, with the id once, every time, or a new one. */
+const STYLES = ["own_index", "repeated", "new_ids"] as const;
 type Style = (typeof STYLES)[number];
 
 interface Fragment extends Step {
   readonly call: number;
 }
 
-/** Styles that the official SDK assembles. */
-export const OFFICIAL_STYLES: readonly Style[] = ["own_index", "repeated", "new_ids"];
-
-/** The calls of a message. Where the server tells each fragment's place, the fragments of the calls are mixed. */
-export function toolCallSteps(draw: Draw, styles: readonly Style[] = STYLES): Step[] {
-  const style = draw.pick(...styles);
+/** The calls of a message, whose fragments are mixed. */
+export function toolCallSteps(draw: Draw): Step[] {
+  const style = draw.pick(...STYLES);
   const calls = Array.from({ length: 1 + draw.upTo(2) }, (_, at) => fragmentsOf(draw, style, at));
-  const mixed = OFFICIAL_STYLES.includes(style) ? mix(draw, calls) : calls.flat();
+  const mixed = mix(draw, calls);
   // the calls of a message that is cut stand in the order in which they began
   return draw.chance(0.2) ? pairs(mixed) : mixed;
 }
@@ -74,16 +60,12 @@ function fragmentsOf(draw: Draw, style: Style, at: number): Fragment[] {
   const type = draw.chance(0.7) ? "function" : "custom";
   const member = type === "function" ? "arguments" : "input";
   const name = draw.chance(0.5) ? "roll_up" : draw.id("tool_");
-  const isNameless = style === "only_names" || style === "only_names_at_0";
   const text = type === "function" ? JSON.stringify({ [draw.text()]: draw.text() }) : draw.text();
   const id = draw.id("call_");
-  const index =
-    style === "no_index" || style === "only_names"
-      ? {}
-      : { index: style === "same_index" || style === "only_names_at_0" ? 0 : at };
-  const ids = isNameless ? {} : { id };
+  const index = { index: at };
+  const ids = { id };
   const calls = (message: Json): Json[] => (message["tool_calls"] ??= []) as Json[];
-  const isWhole = isNameless || draw.chance(0.5);
+  const isWhole = draw.chance(0.5);
   const begun: Fragment = {
     call: at,
     delta: { tool_calls: [{ ...index, ...ids, type, [type]: { name, [member]: isWhole ? text : "" } }] },
@@ -92,7 +74,7 @@ function fragmentsOf(draw: Draw, style: Style, at: number): Fragment[] {
   };
   if (isWhole) return [begun];
   const rest = draw.pieces(text).map((piece): Fragment => {
-    const again = style === "repeated" || (style === "no_index" && draw.chance(0.5));
+    const again = style === "repeated";
     const said = again
       ? { ...ids, type, [type]: { name, [member]: piece } }
       : { [type]: { [member]: piece } };

@@ -158,7 +158,7 @@ export function expectedUsage(
 ): ExpectedUsage {
   const running = new Set<number>();
   const begun = new Set<number>();
-  const byChoice = new Map<number, number>();
+  const counted = new Set<number>();
   let [prompt, completion, total, wrote, wroteWhenCounted, wroteAtLastWord] = [0, 0, 0, 0, 0, -1];
   for (const { chunk, choice, ends, wrote: more } of events) {
     wrote += more;
@@ -177,16 +177,16 @@ export function expectedUsage(
     if (now === 0) continue;
     completion = now;
     wroteWhenCounted = wrote;
-    if (choice === undefined) byChoice.clear();
-    else byChoice.set(choice, now);
+    if (choice === undefined) counted.clear();
+    else counted.add(choice);
   }
   return judged({
     prompt,
-    completion: byChoice.size > 1 ? [...byChoice.values()].reduce((sum, one) => sum + one, 0) : completion,
+    completion,
     total,
     since: wrote - wroteWhenCounted,
     asked,
-    isLastWord: (complete || wroteAtLastWord === wrote) && byChoice.size < 2,
+    isLastWord: (complete || wroteAtLastWord === wrote) && counted.size < 2,
   });
 }
 

@@ -1,0 +1,100 @@
+export type Json = Readonly<Record<string, unknown>>;
+/** Members of recorded content. Without prototype, because responses choose the names. */
+export type Members = Record<string, unknown>;
+
+export interface ChoicesState {
+  readonly byIndex: Map<number, Choice>;
+  /** Choice of the last count, if it was that of one choice. */
+  counted: number | undefined;
+  /** Single choices were counted, so the last count is not that of all. */
+  hasMixedCounts: boolean;
+}
+
+export interface Choice {
+  readonly facts: Members;
+  message: Members;
+  /** The message came in one piece. */
+  isWhole: boolean;
+  /** A legacy completion: `text` instead of `message`. */
+  isText: boolean;
+  writtenBytes: number;
+  hasEnded: boolean;
+}
+
+export interface MessageState {
+  /** Usage as reported so far. */
+  usage: Json;
+  stopReason: unknown;
+  /** Output tokens were counted after the beginning. */
+  hasOutputCount: boolean;
+  readonly blocks: Map<number, Members>;
+}
+
+export interface ResponseState {
+  status: string | undefined;
+  isBackground: boolean;
+  createdAtMs: number | undefined;
+  /** Text in bytes of complete output items. */
+  itemBytes: number;
+}
+
+/** A response as far as it has been read. `ModelApi.fold` adds each event of a stream, or the body, to it. */
+export interface Draft {
+  readonly keepsContent: boolean;
+  id: string | undefined;
+  model: string | undefined;
+  tier: string | undefined;
+  /** Error that the response reports. */
+  failure: string | undefined;
+  /** The error was that of the whole response. */
+  hasFailed: boolean;
+  /** Nothing of the response is missing. */
+  hasEnded: boolean;
+  /** Usage as reported, in the provider's format. */
+  usage: Json | undefined;
+  /** Usage of other models that took part, by model. */
+  others: Readonly<Record<string, Json>>;
+  /** Generated text in bytes. */
+  textBytes: number;
+  /** Text in bytes that the last count of output tokens covers. */
+  countedBytes: number;
+  /** The usage is that of the whole response. */
+  isCounted: boolean;
+  /** The prompt is counted, even as zero. */
+  isPromptCounted: boolean;
+  /** Content of the response as if it had not been streamed. */
+  output: Members;
+  /** Size of the recorded content in bytes. */
+  contentBytes: number;
+  /** Some content was left out. */
+  isTruncated: boolean;
+  /** What the folds of single APIs remember between events. */
+  choices?: ChoicesState;
+  message?: MessageState;
+  response?: ResponseState;
+}
+
+export function newDraft(keepsContent: boolean): Draft {
+  return {
+    keepsContent,
+    id: undefined,
+    model: undefined,
+    tier: undefined,
+    failure: undefined,
+    hasFailed: false,
+    hasEnded: false,
+    usage: undefined,
+    others: {},
+    textBytes: 0,
+    countedBytes: 0,
+    isCounted: false,
+    isPromptCounted: false,
+    output: newMembers(),
+    contentBytes: 0,
+    isTruncated: false,
+  };
+}
+
+export function newMembers(): Members {
+  return Object.create(null) as Members;
+}

@@ -1,0 +1,54 @@
+import { endOfValue } from "../../shared/json-members.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import type { Json } from "../apis/draft.ts";
+import { parseOrUndefined } from "../parse-or-undefined.ts";
+
+const MAX_WHOLE_BYTES = 4 * 1024 * 1024;
+const HEAD_BYTES = 4 * 1024;
+const TAIL_BYTES = 64 * 1024;
+
+const USAGE = /"(usage|usageMetadata)"\s*:\s*(?=\{)/g;
+const NAMED = /"(type|id|model|modelVersion)"\s*:\s*"([^"\\]{1,256})"/g;
+
+/** A copy of a body or of a large event: whole up to 4 MiB, otherwise its beginning and its end. */
+export class BodyCopy {
+  #parts: Buffer[] = [];
+  #head: Buffer | undefined;
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isWhole(): boolean {
+    return this.#head === undefined;
+  }
+
+  push(part: Buffer): void {
+    this.#parts.push(part);
+    this.#bytes += part.length;
+    const held = this.#parts.reduce((sum, { length }) => sum + length, 0);
+    if (held <= MAX_WHOLE_BYTES) return;
+    const all = Buffer.concat(this.#parts);
+    this.#head ??= Buffer.from(all.subarray(0, HEAD_BYTES));
+    this.#parts = [Buffer.from(all.subarray(-TAIL_BYTES))];
+  }
+
+  text(): string {
+    return Buffer.concat(this.#parts)
+      .toString("utf8")
+      .replace(/^\uFEFF/, "");
+  }
+
+  /** Returns the members that identify the response and its usage, if these are at its end. */
+  facts(): Json | undefined {
+    const tail = this.text();
+    const last = [...tail.matchAll(USAGE)].at(-1);
+    if (last === undefined) return undefined;
+    const from = last.index + last[0].length;
+    const usage = parseOrUndefined(tail.slice(from, endOfValue(tail, from)));
+    if (!isJsonObject(usage)) return undefined;
+    const named = [...this.#head!.toString("latin1").matchAll(NAMED)].map(([, name, text]) => [name, text]);
+    return { ...Object.fromEntries(named.toReversed()), [last[1]!]: usage };
+  }
+}

@@ -1,0 +1,131 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { encodingIn } from "../decompress-body.ts";
+import { newDraft, type Draft } from "../apis/draft.ts";
+import type { ModelApi } from "../apis/model-api.ts";
+import { isEventStream } from "../relay/headers.ts";
+import { EventReader } from "./event-reader.ts";
+import { firstByte } from "./first-byte.ts";
+import { ResponseCopy } from "./response-copy.ts";
+import { SseSplitter } from "./sse-splitter.ts";
+
+/** Larger events are relayed in parts. */
+const MAX_HELD_BYTES = 1024 * 1024;
+
+export interface ReaderOptions {
+  /** `undefined`: a response of any kind, which is not read. */
+  readonly api: ModelApi | undefined;
+  /** Reads a copy of what passes as it is; false: only streams are read. */
+  readonly isCopied: boolean;
+  readonly keepsContent: boolean;
+  /** Removes the chunk with the usage that the gateway, not the client, requested. */
+  readonly hidesUsage: boolean;
+}
+
+export interface ResponseEnd {
+  /** Bytes left to send. */
+  readonly rest: readonly Buffer[];
+  /** The client gets a valid end of the response. */
+  readonly isComplete: boolean;
+  /** Set while the copy is still being decompressed. */
+  readonly read: Promise<void> | undefined;
+}
+
+/**
+ * Reads a response while it passes. Events pass whole, so that an error never follows half an event; everything else passes
+ * as it comes.
+ */
+export class ResponseReader {
+  readonly draft: Draft;
+  readonly #api: ModelApi | undefined;
+  readonly #copy: ResponseCopy | undefined;
+  readonly #events: EventReader | undefined;
+  readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
+  /** Undefined until the first byte of what is labelled as a stream. */
+  #isStream: boolean | undefined;
+
+  constructor({ api, isCopied, keepsContent, hidesUsage }: ReaderOptions, headers: IncomingHttpHeaders) {
+    const encoding = headers["content-encoding"];
+    this.draft = newDraft(keepsContent);
+    this.#api = api;
+    this.#copy = api && isCopied ? new ResponseCopy(api, this.draft, encoding) : undefined;
+    this.#events = api && new EventReader(api, this.draft, hidesUsage);
+    if (!(encodingIn(encoding) === undefined && isEventStream(headers["content-type"])))
+      this.#isStream = false;
+  }
+
+  /** A stream of events, which may end with an error event. */
+  get isStream(): boolean {
+    return this.#isStream !== false;
+  }
+
+  /** The client has received the last event: nothing that follows matters. */
+  get isOver(): boolean {
+    return this.#events?.isOver === true;
+  }
+
+  /** The client has received part of an event too large to hold. */
+  get isInEvent(): boolean {
+    return this.#splitter.inOversizeEvent;
+  }
+
+  /** All content has been relayed; usage is outstanding. */
+  get awaitsUsage(): boolean {
+    const { hasEnded, isCounted, failure } = this.draft;
+    const isOutstanding = this.#api?.asksForUsage === true && hasEnded && !isCounted && failure === undefined;
+    return this.#isStream === true && isOutstanding && !this.isOver;
+  }
+
+  /** A comment may be inserted: after an `id:`, it would make some SDKs read an event without data. */
+  get takesComment(): boolean {
+    return this.isStream && !this.isInEvent && this.#events?.usesIds === false && !this.isOver;
+  }
+
+  /** A stream that passes as it is, such as a compressed one, has ended without its last event. */
+  get isCut(): boolean {
+    return this.#copy?.isOfEvents === true && !this.draft.hasEnded;
+  }
+
+  /** Something of the response has been understood. */
+  get isRead(): boolean {
+    return this.#isStream === true || this.#copy?.isRead === true;
+  }
+
+  /** Length of a response that is not a stream, in bytes, decompressed if possible. */
+  get bytes(): number {
+    return this.#copy?.bytes ?? 0;
+  }
+
+  /** Reads a chunk; returns the bytes that can be sent now. */
+  pass(chunk: Buffer): Buffer[] {
+    this.#isStream ??= isStreamFrom(chunk);
+    if (this.#isStream === false) {
+      this.#copy?.push(chunk);
+      const blank = this.#splitter.rest();
+      return blank.length === 0 ? [chunk] : [blank, chunk];
+    }
+    return this.#splitter.push(chunk).flatMap((part) => {
+      const passing = this.#events === undefined ? part.bytes : this.#events.read(part);
+      return passing === undefined ? [] : [passing];
+    });
+  }
+
+  /** Reads the end of the upstream's response. */
+  end(): ResponseEnd {
+    if (this.#isStream === false) return { rest: [], isComplete: true, read: this.#copy?.finish() };
+    const isWhole = !this.isInEvent;
+    const rest = this.#splitter.rest();
+    if (this.#events === undefined)
+      return { rest: rest.length === 0 ? [] : [rest], isComplete: true, read: undefined };
+    const last = rest.length === 0 ? undefined : this.#events.readLast(rest, isWhole);
+    return {
+      rest: last?.passing === undefined ? [] : [last.passing],
+      isComplete: this.isOver || this.draft.hasFailed || (last?.isTorn !== true && this.draft.hasEnded),
+      read: undefined,
+    };
+  }
+}
+
+function isStreamFrom(chunk: Buffer): boolean | undefined {
+  const first = firstByte(chunk);
+  return first === undefined ? undefined : first.form !== "object" && first.form !== "list";
+}
