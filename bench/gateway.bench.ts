@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { startProcess, type ServiceProcess } from "../test/helpers/service-process.ts";
 import type { Completions, GatewayTask, Sample, Samples, Streams, Uploads } from "./load/gateway-client.ts";
 import { inChild } from "./load/in-child.ts";
+import { processorTimeOf } from "./processor-time.ts";
 import { figure, spreadOf, type Scenario, type ScenarioResult, type Spread } from "./scenario.ts";
 
 const KEY = "st_bench0000000_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
@@ -36,6 +37,7 @@ export const scenario: Scenario = {
         ...(await completions(bench, { concurrent: 1, requests: 1500, generationMs: 0 }, "acme/bench")),
         ...(await completions(bench, { concurrent: 50, requests: 1000, generationMs: 200 })),
         ...(await completions(bench, { concurrent: 500, requests: 1000, generationMs: 2000 })),
+        ...(await processorTime(bench)),
         ...(await streams(bench, { concurrent: 1, requests: 20, tokens: 30, tokenMs: 5 })),
         ...(await streams(bench, { concurrent: 50, requests: 100, tokens: 20, tokenMs: 50 })),
         ...(await streams(bench, { concurrent: 500, requests: 500, tokens: 10, tokenMs: 400 })),
@@ -105,6 +107,39 @@ async function completions(
     added(undefined, `${name}, p99`, { subject, against, percent: 99 }),
   ];
 }
+
+const PER_SECOND = 700;
+const RECORDED_MS = 1.4;
+
+/** Processor time of the service for each completion at a constant rate, passed on and recorded, until all are stored. */
+async function processorTime({ gateway, service }: Bench): Promise<ScenarioResult[]> {
+  const load = { concurrent: 20, requests: 2000, generationMs: 0, beginOverMs: (20 * 1000) / PER_SECOND };
+  const sides = { passed: headers, recorded: { ...headers, "openai-project": "acme/bench" } };
+  const used = { passed: [] as Ticks[], recorded: [] as Ticks[] };
+  for (let round = 0; round < 4; round++) {
+    for (const side of ["passed", "recorded"] as const) {
+      const before = processorTimeOf(service.child.pid!);
+      const task = { kind: "completions", ...load, rounds: 1, uncounted: 0, sides: [gateway] } as const;
+      await inChild<Samples>("gateway-client.ts", { ...task, headers: sides[side] } satisfies GatewayTask);
+      while ((await metric(service, "sumtree_gateway_completions_pending")) > 0) await delay(50);
+      const after = processorTimeOf(service.child.pid!);
+      if (round > 0) used[side].push({ all: after.all - before.all, main: after.main - before.main });
+    }
+  }
+  const each = (side: keyof typeof used, part: keyof Ticks): Spread =>
+    spreadOf(used[side].map((ticks) => ticks[part] / load.requests));
+  const recorded = each("recorded", "all");
+  const result = (what: string, part: keyof Ticks): ScenarioResult => ({
+    what: `processor time of a recorded completion${what}, ${PER_SECOND} a second`,
+    subject: each("recorded", part),
+    against: { what: "passed on", spread: each("passed", part) },
+    unit: "ms",
+    target: part === "all" ? { text: `≤ ${RECORDED_MS} ms`, used: recorded.median / RECORDED_MS } : undefined,
+  });
+  return [result("", "all"), result(", main thread", "main")];
+}
+
+type Ticks = ReturnType<typeof processorTimeOf>;
 
 /** Streamed completions: when the first event is there, and how far apart the events are. */
 async function streams(bench: Bench, what: Omit<Streams, "kind" | "beginOverMs">): Promise<ScenarioResult[]> {
