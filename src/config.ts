@@ -165,6 +165,9 @@ const schema = z.object({
   ANTHROPIC_UPSTREAM_URL: httpUrl.optional(),
   ANTHROPIC_UPSTREAM_API_KEY: upstreamKey.optional(),
   ANTHROPIC_UPSTREAM_PROVIDER: z.string().optional(),
+  GEMINI_UPSTREAM_URL: httpUrl.optional(),
+  GEMINI_UPSTREAM_API_KEY: upstreamKey.optional(),
+  GEMINI_UPSTREAM_PROVIDER: z.string().optional(),
   TRAINING_UPSTREAM_PROVIDER: z.string().optional(),
   CHAT_UPSTREAM_PROVIDER: z.string().optional(),
   GATEWAY_ROUTES_FILE: z.string().optional(),
@@ -224,7 +227,7 @@ export function readConfig(environment: Environment = process.env): Config {
   if (given["CLICKHOUSE_URL"] !== undefined && given["ROOT_API_KEY"] === undefined) {
     problems.push("ROOT_API_KEY: must be set when CLICKHOUSE_URL is set, so that all replicas share it");
   }
-  for (const upstream of ["TRAINING_UPSTREAM", "CHAT_UPSTREAM", "ANTHROPIC_UPSTREAM"]) {
+  for (const upstream of ["TRAINING_UPSTREAM", "CHAT_UPSTREAM", "ANTHROPIC_UPSTREAM", "GEMINI_UPSTREAM"]) {
     const { username = "", password = "" } = URL.parse(given[`${upstream}_URL`] ?? "") ?? {};
     if (username + password !== "" && given[`${upstream}_API_KEY`] !== undefined) {
       problems.push(`${upstream}_API_KEY: must not be set beside a user and a password in ${upstream}_URL`);

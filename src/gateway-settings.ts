@@ -21,6 +21,11 @@ export function gatewayRoutesSettings(config: Config, open: FairSemaphore): Gate
       apiKey: config.ANTHROPIC_UPSTREAM_API_KEY,
       provider: config.ANTHROPIC_UPSTREAM_PROVIDER,
     },
+    gemini: {
+      url: config.GEMINI_UPSTREAM_URL,
+      apiKey: config.GEMINI_UPSTREAM_API_KEY,
+      provider: config.GEMINI_UPSTREAM_PROVIDER,
+    },
     routes: config.gatewayRoutes,
     open,
     connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS,

@@ -35,6 +35,7 @@ function secretsOf(config: Config): readonly string[] {
     { url: config.TRAINING_UPSTREAM_URL, apiKey: config.TRAINING_UPSTREAM_API_KEY },
     { url: config.CHAT_UPSTREAM_URL, apiKey: config.CHAT_UPSTREAM_API_KEY },
     { url: config.ANTHROPIC_UPSTREAM_URL, apiKey: config.ANTHROPIC_UPSTREAM_API_KEY },
+    { url: config.GEMINI_UPSTREAM_URL, apiKey: config.GEMINI_UPSTREAM_API_KEY },
     ...gatewayRoutes,
   ];
   const given = [config.ROOT_API_KEY, ...upstreams.map(({ apiKey }) => apiKey)];

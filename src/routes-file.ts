@@ -50,9 +50,12 @@ function readTree(tree: Node, { environment, url, lineOf }: Reading): RoutesFile
   const name = z.string().min(1);
   const names = z.array(name).min(1);
   const entry = z.strictObject({
-    paths: z.array(name.startsWith("/v1/", "must begin with /v1/")).min(1).optional(),
+    paths: z
+      .array(name.regex(/^\/v1(?:beta)?\//, "must begin with /v1/ or /v1beta/"))
+      .min(1)
+      .optional(),
     models: names.optional(),
-    api: z.enum(["openai", "anthropic"]),
+    api: z.enum(["openai", "anthropic", "gemini"]),
     url,
     api_key_env: name.optional(),
     provider: name.optional(),

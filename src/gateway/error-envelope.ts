@@ -1,7 +1,8 @@
+import { statusOf } from "../http/errors.ts";
 import { plainPath } from "../http/request-target.ts";
 import type { AppError, ErrorCode, Issue } from "../shared/errors.ts";
 import { isJsonObject, isTooDeep } from "../shared/json.ts";
-import { isAnthropicPath } from "./apis/endpoint-paths.ts";
+import { apiOfPath } from "./apis/endpoint-paths.ts";
 import { parseOrUndefined } from "./parse-or-undefined.ts";
 
 /** Error members that old and new OpenAI SDKs read. */
@@ -70,7 +71,30 @@ interface FailedRequest {
 
 /** Formats a gateway error as the API of the request's path does. */
 export function errorBodyOf(error: AppError, { originalUrl, id }: FailedRequest) {
-  return isAnthropicPath(plainPath(originalUrl)) ? anthropicEnvelopeOf(error, id) : envelopeOf(error);
+  const api = apiOfPath(plainPath(originalUrl));
+  if (api === "gemini") return { error: googleErrorOf(envelopeOf(error).error) };
+  return api === "anthropic" ? anthropicEnvelopeOf(error, id) : envelopeOf(error);
+}
+
+/** Google's names of statuses; any other is that of its class. Source: google.rpc.Code. */
+const GOOGLE_STATUS = new Map([
+  [401, "UNAUTHENTICATED"],
+  [403, "PERMISSION_DENIED"],
+  [404, "NOT_FOUND"],
+  [409, "ABORTED"],
+  [429, "RESOURCE_EXHAUSTED"],
+  [500, "INTERNAL"],
+  [504, "DEADLINE_EXCEEDED"],
+]);
+
+/** Formats an error of the gateway as Google does. */
+export function googleErrorOf({ message, code }: ErrorObject) {
+  const status = statusOf({ code: code as ErrorCode });
+  return {
+    code: status,
+    message,
+    status: GOOGLE_STATUS.get(status) ?? (status < 500 ? "INVALID_ARGUMENT" : "UNAVAILABLE"),
+  };
 }
 
 function anthropicEnvelopeOf(error: AppError, requestId: string) {

@@ -22,9 +22,9 @@ export class Gateway {
   #grace: NodeJS.Timeout | undefined;
 
   constructor(settings: GatewaySettings) {
-    const { training, chat, anthropic, routes = [], open } = settings;
+    const { training, chat, anthropic, gemini, routes = [], open } = settings;
     const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs } = settings;
-    this.#mask = secretMask([training, chat, anthropic, ...routes].flatMap(upstreamSecrets));
+    this.#mask = secretMask([training, chat, anthropic, gemini, ...routes].flatMap(upstreamSecrets));
     const times = { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs };
     this.#slots = open;
     this.upstreams = new Upstreams(settings, ({ url }) =>

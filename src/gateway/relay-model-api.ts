@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
+import { geminiCallIn, normalizePath } from "./apis/endpoint-paths.ts";
 import { RESPONSES } from "./apis/model-apis.ts";
 import type { ModelApi } from "./apis/model-api.ts";
 import type { Gateway } from "./gateway.ts";
@@ -14,10 +15,10 @@ import { readTraceContext } from "./recording/trace-context.ts";
 import type { ReportUnrecorded } from "./recording/unrecorded.ts";
 import type { RelayMetrics } from "./relay/relay.ts";
 import { bodyToSend, checkDeclaredLength, type UploadOptions } from "./relay/upload.ts";
-import { targetUnder, withQueryOf } from "./relay/upstream-path.ts";
+import { pathAt, targetUnder, withQueryOf } from "./relay/upstream-path.ts";
 import { projectOf } from "./request-project.ts";
 import { headersFor } from "./request-relay.ts";
-import { routeRequest } from "./route-request.ts";
+import { decoded, routeQueryOf, routeRequest } from "./route-request.ts";
 import type { Target } from "./upstreams.ts";
 
 export interface ModelRelayOptions {
@@ -53,12 +54,13 @@ export async function relayModelApi(
   const limits = modelLimits(request, options);
   const isRecorded = named.project !== undefined;
   const includeUsage = isRecorded && modelApi.asksForUsage === true && settings.includeUsage;
-  const query = { path: modelApi.path };
+  const query = routeQueryOf(request);
   const routing = { ...options, query, isRecorded, includeUsage, limits };
   const { target, read } = await routeRequest(request, routing);
   const hidesUsage = read?.hideUsage ?? false;
   const mayRepeat = request.headers["idempotency-key"] !== undefined;
-  const readInputs = read?.readRequest ?? (() => unreadModelRequest(0));
+  const readBody = read?.readRequest ?? (() => unreadModelRequest(0));
+  const readInputs = modelApi.api === "gemini" ? () => withPathFacts(readBody(), request.url) : readBody;
   const recording =
     named.project &&
     recordingOf(request, { ...options, project: named.project, modelApi, target }, readInputs, {
@@ -76,17 +78,27 @@ export async function relayModelApi(
     target,
     upstreamRequest: {
       method: "POST",
-      path: targetUnder(target.upstream.base, withQueryOf(request.url, modelApi.path)),
+      path: targetUnder(
+        target.upstream.base,
+        withQueryOf(request.url, normalizePath(pathAt(target, request.url))),
+      ),
       headers: { ...headersFor(request, target, body), ...(hidesUsage && { "accept-encoding": "identity" }) },
       body,
     },
     modelApi,
     wrapsErrors: modelApi.wrapsErrors === true,
     repeatable: true,
-    keepAliveMs: settings.sseKeepAliveMs,
+    // Google's Python client would read a comment as an event
+    keepAliveMs: modelApi.api === "gemini" ? 0 : settings.sseKeepAliveMs,
     stallMs: settings.stallMs,
     observer: recording,
   });
+}
+
+/** Adds what Gemini's API has in the path in place of the body. */
+function withPathFacts(read: ModelRequest, url: string): ModelRequest {
+  const { model, verb } = geminiCallIn(url)!;
+  return { ...read, model: decoded(model), stream: /^stream/i.test(verb) };
 }
 
 export function modelLimits(request: FastifyRequest, { settings }: ModelRelayOptions): UploadOptions {

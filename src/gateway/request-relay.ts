@@ -6,12 +6,12 @@ import type { Target } from "./upstreams.ts";
 import type { NamedCheck } from "./ownership/request-check.ts";
 import { accessOf, type ResourceAccess, type ResourceRoute } from "./ownership/resource-access.ts";
 import { noBody, scannedBody } from "./ownership/scanned-body.ts";
-import { upstreamHeaders } from "./relay/headers.ts";
+import { hasOwnCredentials, upstreamHeaders } from "./relay/headers.ts";
 import type { RelayMetrics } from "./relay/relay.ts";
 import { readValidatedBody } from "./relay/validated-body.ts";
 import { bodyToSend, contentLengthOf } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
-import { pathBehindPrefix, targetUnder } from "./relay/upstream-path.ts";
+import { pathAt, targetUnder } from "./relay/upstream-path.ts";
 
 export type BodyPolicy =
   | { readonly kind: "typed"; readonly schema: z.ZodType; readonly limitBytes: number }
@@ -52,7 +52,7 @@ export async function relayRequest(
     target,
     upstreamRequest: {
       method: request.method,
-      path: targetUnder(target.upstream.base, pathBehindPrefix(request.url)),
+      path: targetUnder(target.upstream.base, pathAt(target, request.url)),
       headers: headersFor(request, target, body),
       body,
     },
@@ -101,7 +101,7 @@ export function headersFor(
   body: UpstreamRequest["body"],
 ): Record<string, string | string[]> {
   return upstreamHeaders(request.headers, {
-    credential: target.credential,
+    credential: hasOwnCredentials(request) ? undefined : target.credential,
     requestId: request.id,
     contentLength: Buffer.isBuffer(body) ? body.length : contentLengthOf(request.raw),
   });

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Gateway } from "./gateway.ts";
 import { checkNamed, readNamed, type NamedCheck } from "./ownership/request-check.ts";
+import { geminiCallIn } from "./apis/endpoint-paths.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { readOrUpload, type BodyReadOptions, type RelayedBody } from "./request-body.ts";
 import type { RouteQuery, Target } from "./upstreams.ts";
@@ -44,11 +45,11 @@ export async function routeRequest(
 /** Reads path and model of a request target; a request for a model by name is routed to its upstream. */
 export function routeQueryOf({ url }: FastifyRequest): RouteQuery {
   const path = pathBehindPrefix(url);
-  const [, model] = /^\/models\/([^/?#]+)/.exec(path) ?? [];
+  const model = geminiCallIn(path)?.model ?? /^(?:\/v1beta)?\/models\/([^/?#]+)/.exec(path)?.[1];
   return { path, model: model === undefined ? undefined : decoded(model) };
 }
 
-function decoded(text: string): string {
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

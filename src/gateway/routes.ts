@@ -7,8 +7,8 @@ import { steadyClock, type Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { relayModelApi, type ModelRelayOptions } from "./relay-model-api.ts";
 import type { ModelApi } from "./apis/model-api.ts";
-import { FREE, isModelsPath, isTrainingPath } from "./apis/endpoint-paths.ts";
-import { CHAT, MODEL_APIS } from "./apis/model-apis.ts";
+import { FREE, geminiCallIn, isModelsPath, isTrainingPath } from "./apis/endpoint-paths.ts";
+import { CHAT, GEMINI_APIS, MODEL_APIS } from "./apis/model-apis.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
 import { registerMetrics } from "./metrics.ts";
@@ -193,6 +193,7 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
   });
 }
 
+const NOT_LISTED = "No route for this path. GATEWAY_PASSTHROUGH_PATHS lists what else passes.";
 /** Methods that may consume tokens. */
 const CONSUMING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 
@@ -231,27 +232,28 @@ function addPassThrough(add: Add, { shared, metered, reportUnmetered }: PassThro
   };
   for (const url of FREE)
     add({ method: "POST", url, schema: { hide: true }, handler: (request, reply) => relay(request, reply) });
-  add({
+  const others = {
     method: [...METHODS],
-    url: "/*",
     schema: { hide: true },
-    handler: async (request, reply) => {
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const call = request.method === "POST" ? geminiCallIn(request.url) : undefined;
+      const modelApi = GEMINI_APIS.get(call?.verb ?? "");
+      if (modelApi !== undefined) return relayModelApi(request, reply, { ...metered, modelApi });
+      if (call?.verb === "countTokens") return relay(request, reply);
       const responseRequest = parseResponseRequest(request);
       if (responseRequest !== undefined)
         return relayResponse(request, reply, { ...metered, responseRequest });
       const entry = passes(request);
-      if (entry === undefined) {
-        throw new AppError(
-          "not_found",
-          "No route for this path. GATEWAY_PASSTHROUGH_PATHS lists what else passes.",
-        );
-      }
+      if (entry === undefined) throw new AppError("not_found", NOT_LISTED);
       const path = pathBehindPrefix(request.url);
       if (!isModelsPath(path)) requireScope(request.grant, "train");
       const isMeasurable = CONSUMING.has(request.method) && !isTrainingPath(path);
       return relay(request, reply, isMeasurable ? () => reportUnmetered(entry) : undefined);
     },
-  });
+  };
+  add({ ...others, url: "/*" });
+  // with the prefix, `/v1beta/*`
+  add({ ...others, url: "beta/*" });
 }
 
 function methodsByPath(): ReadonlyMap<string, ReadonlySet<string>> {

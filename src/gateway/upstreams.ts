@@ -1,7 +1,6 @@
 import { AppError } from "../shared/errors.ts";
 import { providerAt } from "../usage/provider-at.ts";
-import type { Api } from "./apis/model-api.ts";
-import { isAnthropicPath, isTrainingPath, normalizePath } from "./apis/endpoint-paths.ts";
+import { apiOfPath, isTrainingPath, normalizePath, type Api } from "./apis/endpoint-paths.ts";
 import { credentialOf } from "./relay/credential.ts";
 import type { Credential } from "./relay/headers.ts";
 import type { RelayTarget } from "./relay/relay.ts";
@@ -28,7 +27,8 @@ export interface UpstreamsSettings {
   readonly training: UpstreamSettings;
   readonly chat: UpstreamSettings;
   readonly anthropic: UpstreamSettings;
-  /** Replace `chat`, `anthropic`, and `training` for non-training paths. */
+  readonly gemini: UpstreamSettings;
+  /** Replace `chat`, `anthropic`, `gemini`, and `training` for non-training paths. */
   readonly routes: readonly RouteSettings[] | undefined;
 }
 
@@ -62,12 +62,14 @@ export class Upstreams {
   readonly #training: Target | undefined;
   readonly #chat: Target | undefined;
   readonly #anthropic: Target | undefined;
+  readonly #gemini: Target | undefined;
   readonly #routes: readonly Route[] | undefined;
 
-  constructor({ training, chat, anthropic, routes }: UpstreamsSettings, open: Open) {
+  constructor({ training, chat, anthropic, gemini, routes }: UpstreamsSettings, open: Open) {
     this.#training = targetOf("training", training, open);
     this.#chat = targetOf("chat", chat, open);
     this.#anthropic = targetOf("anthropic", anthropic, open);
+    this.#gemini = targetOf("gemini", gemini, open);
     this.#routes = routes && openRoutes(routes, open);
   }
 
@@ -78,18 +80,19 @@ export class Upstreams {
       training: this.#training !== undefined,
       chat: this.#chat !== undefined,
       ...(this.#anthropic === undefined ? {} : { anthropic: true }),
+      ...(this.#gemini === undefined ? {} : { gemini: true }),
       ...Object.fromEntries(routed),
     };
   }
 
   /** Distinct upstreams. */
   get all(): readonly Target[] {
-    return distinct([this.#training, this.#chat, this.#anthropic, ...this.#routed]);
+    return distinct([this.#training, this.#chat, this.#anthropic, this.#gemini, ...this.#routed]);
   }
 
   /** Distinct upstreams that serve models. */
   get modelTargets(): readonly Target[] {
-    if (this.#routes !== undefined) return distinct(this.#routed);
+    if (this.#routes !== undefined) return distinct(this.#routed.filter(({ api }) => api !== "gemini"));
     return distinct([this.#chat ?? this.#training, this.#anthropic]);
   }
 
@@ -109,8 +112,7 @@ export class Upstreams {
   /** True if routing this path requires the model. */
   dependsOnModel(path: string): boolean {
     if (isTrainingPath(path)) return false;
-    const fullPath = `/v1${normalizePath(path)}`;
-    const first = this.#routes?.find((route) => route.matchesPath(fullPath));
+    const first = this.#routes?.find((route) => route.matchesPath(path));
     return first?.matchesModel !== undefined;
   }
 
@@ -118,7 +120,10 @@ export class Upstreams {
   targetFor({ path, model }: RouteQuery): Target {
     if (isTrainingPath(path)) return this.training();
     if (this.#routes !== undefined) return this.#byRoute(path, model);
-    if (isAnthropicPath(path)) {
+    const api = apiOfPath(path);
+    if (api === "gemini")
+      return requireTarget(this.#gemini, "No upstream for Gemini is configured. Set GEMINI_UPSTREAM_URL.");
+    if (api === "anthropic") {
       return requireTarget(
         this.#anthropic ?? this.#chat ?? this.#training,
         "No upstream for Anthropic messages is configured. Set ANTHROPIC_UPSTREAM_URL.",
@@ -131,10 +136,9 @@ export class Upstreams {
   }
 
   #byRoute(path: string, model: string | undefined): Target {
-    const fullPath = `/v1${normalizePath(path)}`;
     const found = this.#routes!.find(
       ({ matchesPath, matchesModel }) =>
-        matchesPath(fullPath) && (matchesModel === undefined || (model !== undefined && matchesModel(model))),
+        matchesPath(path) && (matchesModel === undefined || (model !== undefined && matchesModel(model))),
     );
     if (found !== undefined) return found.target;
     throw new AppError("not_found", "No route in GATEWAY_ROUTES_FILE matches this path and model.");
@@ -150,10 +154,20 @@ function openRoutes(routes: readonly RouteSettings[], open: Open): readonly Rout
     known.set(key, target);
     return {
       target,
-      matchesPath: paths === undefined ? () => true : patternMatcher(paths),
+      matchesPath: pathMatcher(settings.api, paths),
       matchesModel: models === undefined ? undefined : patternMatcher(models),
     };
   });
+}
+
+/** Builds a matcher of paths without `/v1`. Those of Gemini's API, whose URLs have no version, go to its upstreams only. */
+function pathMatcher(api: Api, patterns: readonly string[] | undefined): (path: string) => boolean {
+  const matches = patterns === undefined ? () => true : patternMatcher(patterns);
+  return (path) => {
+    const isGemini = apiOfPath(path) === "gemini";
+    const prefix = path.startsWith("/v1beta") ? "" : "/v1";
+    return isGemini === (api === "gemini") && matches(prefix + normalizePath(path));
+  };
 }
 
 /** Names a target by its host, numbered if several share it. */
@@ -168,7 +182,7 @@ function nameAmong(names: Set<string>, { url }: RouteSettings): string {
 function targetOf(
   name: string,
   {
-    api = name === "anthropic" ? "anthropic" : "openai",
+    api = name === "anthropic" || name === "gemini" ? name : "openai",
     ...settings
   }: UpstreamSettings & { readonly api?: Api },
   open: Open,

@@ -41,7 +41,7 @@ const statusByCode = {
 /** All codes, in the order of their statuses. */
 export const errorCodes = Object.keys(statusByCode) as readonly ErrorCode[];
 
-export function statusOf(error: AppError): number {
+export function statusOf(error: Pick<AppError, "code">): number {
   return statusByCode[error.code];
 }
 
@@ -131,7 +131,7 @@ export function registerErrorHandling(app: FastifyInstance): void {
   const patterns = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   app.addHook("onRoute", ({ url, method }) => {
     // preflights of any route arrive here; the gateway does not list the methods of its routes
-    if (url === "*" || url.startsWith("/v1/")) return;
+    if (url === "*" || /^\/v1(?:beta)?\//.test(url)) return;
     const pattern = new RegExp(`^${url.replaceAll(".", "[.]").replaceAll(/:\w+/g, "[^/]+")}$`);
     const known = patterns.get(url) ?? { pattern, methods: new Set() };
     for (const one of [method].flat()) known.methods.add(one);

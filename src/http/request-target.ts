@@ -63,8 +63,9 @@ export function plainPath(target: string): string {
   );
 }
 
+/** True below `/v1` and `/v1beta`. */
 export function isBelowV1(target: string): boolean {
-  return plainPath(target).startsWith("/v1/");
+  return /^\/v1(?:beta)?\//.test(plainPath(target));
 }
 
 /** Rejects invalid targets. The router would take any first character for a slash. */

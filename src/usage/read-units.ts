@@ -12,6 +12,7 @@ export const INPUT_DETAILS = [
   "input_tokens_details",
   "input_token_details",
   "promptTokensDetails",
+  "promptTokenDetails",
 ] as const;
 const TOOL_DETAILS = ["toolUsePromptTokensDetails", "tool_use_prompt_tokens_details"] as const;
 const CACHE_DETAILS = ["cacheTokensDetails", "cache_tokens_details"] as const;
@@ -108,16 +109,23 @@ function bedrockHour(entry: Json): number {
     .reduce((sum, part) => (part["ttl"] === "1h" ? sum + toCount(part["inputTokens"]) : sum), 0);
 }
 
-/** The searches of a response from OpenAI's Responses API, which are in its output, not in its usage. */
+/** The searches of a response, which OpenAI's Responses API and Gemini report in its output, not in its usage. */
 export function searchesIn(response: Json): PricedUnits | undefined {
   const items = Array.isArray(response["output"]) ? response["output"].filter(isJsonObject) : [];
   const count = (type: string): number =>
     items.filter((item) => item["type"] === type && isSearch(item["action"])).length;
   const made: PricedUnits = {
-    web_searches: count("web_search_call"),
+    web_searches: count("web_search_call") + groundingSearches(response),
     storage_searches: count("file_search_call"),
   };
   return unitsOf(unitNames, (unit) => made[unit] ?? 0);
+}
+
+/** Before Gemini 3, a prompt with any search is charged, since then each query. Source: ai.google.dev/gemini-api/docs/pricing. */
+function groundingSearches({ candidates, modelVersion }: Json): number {
+  const list = Array.isArray(candidates) ? candidates.filter(isJsonObject) : [];
+  const queries = list.flatMap((one) => within(one, "groundingMetadata", "webSearchQueries") ?? []);
+  return /gemini-[12]\b/.test(String(modelVersion)) ? Math.min(queries.length, 1) : queries.length;
 }
 
 /** Opening a found page, or searching within it, does not count as a search. */

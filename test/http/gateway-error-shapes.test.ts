@@ -18,7 +18,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`;
   const limits = { CHAT_BODY_LIMIT_BYTES: String(LIMIT), TRAINING_BODY_LIMIT_BYTES: String(LIMIT) };
-  test = await startApp({ settings: { CHAT_UPSTREAM_URL: url, ...limits } });
+  test = await startApp({ settings: { CHAT_UPSTREAM_URL: url, GEMINI_UPSTREAM_URL: url, ...limits } });
   await test.app.listen({ port: 0, host: "127.0.0.1" });
   ({ port } = test.app.server.address() as AddressInfo);
   bare = await startAppOn(test.engine, { settings: {} });
@@ -51,7 +51,7 @@ async function send(path: string, { key = "root", method = "POST", below = "", .
   const { lines = ["content-length: 2"], body = "{}", isBare = false } = fault;
   const bearer = `authorization: Bearer ${keys.get(key)}`;
   // no other method is taken in another case
-  const first = `${method} ${method === "POST" ? path : path.toLowerCase()}${below} HTTP/1.1`;
+  const first = `${method} ${method === "POST" ? path : path.toLowerCase().replace("generatecontent", "generateContent")}${below} HTTP/1.1`;
   const bytes = head(first, "host: x", "connection: close", bearer, ...lines) + body;
   const { status, body: answer } = await sendRaw(isBare ? barePort : port, bytes).answer;
   return { status, body: JSON.parse(answer.toString()) as Record<string, unknown> };
@@ -131,6 +131,13 @@ const OPENAI_TYPES: Readonly<Record<string, string>> = {
   api_error: "server_error",
 };
 
+const GOOGLE_STATUS: Readonly<Record<number, string>> = {
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  503: "UNAVAILABLE",
+};
+
 describe.each(Object.entries(FAULTS))("the error of %s", (_name, [status, type, code, fault]) => {
   it.each([
     "/v1/messages",
@@ -146,6 +153,19 @@ describe.each(Object.entries(FAULTS))("the error of %s", (_name, [status, type, 
     expect([got, body]).toMatchObject([
       status,
       { type: "error", error: { type, code }, request_id: expect.any(String) },
+    ]);
+  });
+
+  const callsOfGemini = ["/v1beta/models/m:generateContent", "//v1beta/tunedModels/m%3AcountTokens"];
+  // only the verb tells it from other models
+  if (fault.below === undefined)
+    callsOfGemini.push("/v1/models/m:embedContent", "/%761/models/m%3aembedContent");
+  it.each(fault.method === "PUT" ? [] : callsOfGemini)("has Google's shape at %s", async (path) => {
+    const { status: got, body } = await send(path, fault);
+    const message = expect.any(String) as string;
+    expect([got, body]).toEqual([
+      status,
+      { error: { code: status, message, status: GOOGLE_STATUS[status] ?? "INVALID_ARGUMENT" } },
     ]);
   });
 

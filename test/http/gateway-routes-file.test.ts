@@ -61,6 +61,7 @@ beforeAll(async () => {
   const claude = await upstream("claude", "anthropic", ["claude-a", "claude-b", "claude-c"]);
   const local = await upstream("local", "openai", ["qwen-1", "qwen-2"]);
   const other = await upstream("other", "openai", ["gpt-5", "qwen-1"]);
+  const gemini = (await upstream("gemini", "openai", ["gemini-x"])).replace(/\/v1$/, "");
   const training = await upstream("training", "openai", ["job"]);
   const file = join(dir, "routes.json");
   writeFileSync(
@@ -74,6 +75,8 @@ beforeAll(async () => {
         api_key_env: "CLAUDE_KEY",
       },
       { models: ["qwen-*", "*-local"], api: "openai", url: local, api_key_env: "LOCAL_KEY" },
+      { models: ["gemini-*"], api: "gemini", url: gemini, api_key_env: "GEMINI_KEY" },
+      { paths: ["/v1beta/files*"], api: "gemini", url: gemini, api_key_env: "GEMINI_KEY" },
       {
         paths: ["/v1/chat/*", "/v1/embeddings", "/v1/models/*"],
         api: "openai",
@@ -86,8 +89,9 @@ beforeAll(async () => {
     GATEWAY_ROUTES_FILE: file,
     CLAUDE_KEY: "sk-ant-claude",
     LOCAL_KEY: "sk-local",
+    GEMINI_KEY: "google-key",
     TRAINING_UPSTREAM_URL: training,
-    GATEWAY_PASSTHROUGH_PATHS: "/preview,/training,GET /models,/moderations,POST /videos",
+    GATEWAY_PASSTHROUGH_PATHS: "/preview,/training,GET /models,/moderations,POST /videos,GET /v1beta/files",
   };
   test = await startApp({ settings });
   base = await test.app.listen({ host: "127.0.0.1", port: 0 });
@@ -146,6 +150,32 @@ describe("GATEWAY_ROUTES_FILE", () => {
       const { status, json, last } = await ask(path, { body: text, headers });
       expect([status, json["by"], last.body === text]).toEqual([200, name, true]);
     }
+  });
+
+  it("routes Gemini's API by the model of the path, as it came, to upstreams of its own", async () => {
+    const own = { authorization: `Bearer ${ownKey}` };
+    for (const path of ["/models/gemini-x:generateContent", "beta/models/gemini-x:countTokens?alt=json"])
+      for (const headers of [{}, { "x-sumtree-project": "acme/routes" }, own]) {
+        const { status, last } = await ask(path, { body: { model: "qwen-3", contents: [] }, headers });
+        expect([status, last.name, last.url]).toEqual([200, "gemini", `/v1${path}`]);
+        expect(last.headers).toMatchObject({ "x-goog-api-key": "google-key" });
+        expect(last.headers).not.toHaveProperty("authorization");
+      }
+    expect((await ask("beta/files/1", { method: "GET" })).last.name).toBe("gemini");
+    const before = seen.length;
+    // of the model of an OpenAI upstream, of no model, and not listed
+    const others = [
+      "beta/models/qwen-3:generateContent",
+      "beta/cachedContents",
+      "beta/files",
+      "beta/models/gemini-x:tune",
+    ];
+    for (const path of others) {
+      const { status, json } = await ask(path, { body: {} });
+      expect([path, status, json["error"]]).toMatchObject([path, 404, { status: "NOT_FOUND" }]);
+    }
+    expect((await ask("/chat/completions", { body: { model: "gemini-x" } })).json["by"]).toBe("other");
+    expect(seen).toHaveLength(before + 1);
   });
 
   it("reads the model despite escapes, and the last of two", async () => {

@@ -3,9 +3,12 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { splitAt } from "../helpers/random-splits.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 import type { ModelApiCase } from "../models/model-api-cases/model-api-case.ts";
+import { geminiCases } from "../models/model-api-cases/gemini-cases.ts";
 import { messagesCases } from "../models/model-api-cases/messages-cases.ts";
 import { otherCases } from "../models/model-api-cases/other-cases.ts";
 import { responsesCases } from "../models/model-api-cases/responses-cases.ts";
@@ -14,6 +17,8 @@ interface Came {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
+  /** Its end has come. */
+  readonly isWhole: boolean;
 }
 
 interface Reply {
@@ -69,6 +74,8 @@ beforeAll(async () => {
       CHAT_UPSTREAM_API_KEY: "sk-of-the-operator",
       ANTHROPIC_UPSTREAM_URL: url,
       ANTHROPIC_UPSTREAM_API_KEY: "sk-ant-of-the-operator",
+      GEMINI_UPSTREAM_URL: url.slice(0, -"/v1".length),
+      GEMINI_UPSTREAM_API_KEY: "google-key-of-the-operator",
     },
   });
   port = Number(new URL(await test.app.listen({ host: "127.0.0.1", port: 0 })).port);
@@ -99,20 +106,24 @@ function ask(
       ...(project === undefined ? {} : { "x-sumtree-project": project }),
       ...headers,
     };
-    const sent = request({ port, path: `/v1${path}`, method, headers: all }, (response) => {
-      const parts: Buffer[] = [];
-      const came = (): Came => ({
-        status: response.statusCode!,
-        headers: response.headers,
-        bytes: Buffer.concat(parts),
-      });
-      response.on("data", (part: Buffer) => {
-        parts.push(part);
-        if (came().bytes.length >= leavesAfter) sent.destroy();
-      });
-      response.on("error", () => undefined);
-      response.on("close", () => resolve(came()));
-    });
+    const sent = request(
+      { port, path: path.startsWith("/v1") ? path : `/v1${path}`, method, headers: all },
+      (response) => {
+        const parts: Buffer[] = [];
+        const came = (): Came => ({
+          status: response.statusCode!,
+          headers: response.headers,
+          bytes: Buffer.concat(parts),
+          isWhole: response.complete,
+        });
+        response.on("data", (part: Buffer) => {
+          parts.push(part);
+          if (came().bytes.length >= leavesAfter) sent.destroy();
+        });
+        response.on("error", () => undefined);
+        response.on("close", () => resolve(came()));
+      },
+    );
     sent.on("error", (error) => (leavesAfter === Number.POSITIVE_INFINITY ? reject(error) : undefined));
     sent.end(method === "GET" ? undefined : Buffer.isBuffer(body) ? body : JSON.stringify(body));
   });
@@ -167,18 +178,23 @@ const piecesOf = ({ answer }: ModelApiCase): readonly string[] =>
     ? (answer as readonly string[])
     : [typeof answer === "string" ? answer : JSON.stringify(answer)];
 
-async function play(one: ModelApiCase): Promise<void> {
+const typeOf = ({ answer }: ModelApiCase): string =>
+  Array.isArray(answer) ? "text/event-stream" : "application/json";
+
+async function play(
+  one: ModelApiCase,
+  pieces: readonly (string | Buffer)[] = piecesOf(one),
+  type = typeOf(one),
+): Promise<void> {
   const project = newProject();
-  const pieces = piecesOf(one);
-  const type = Array.isArray(one.answer) ? "text/event-stream" : "application/json";
   replies.push({ status: one.status, headers: { "content-type": type, ...one.headers }, pieces });
   const came = await ask(one.path, one.body, {
     project,
     headers: one.requestHeaders ?? {},
   });
 
-  expect(came.status).toBe(one.status ?? 200);
-  const sent = Buffer.from(pieces.join(""));
+  expect([came.status, came.isWhole]).toEqual([one.status ?? 200, one.outcome !== "upstream_cut"]);
+  const sent = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
   // a broken stream has an error event of ours at its end
   if (one.outcome === "upstream_cut") expect(came.bytes.subarray(0, sent.length).equals(sent)).toBe(true);
   else expect(came.bytes.toString()).toBe(sent.toString());
@@ -207,8 +223,57 @@ async function play(one: ModelApiCase): Promise<void> {
   expect(amounts.reduce<number>((sum, amount) => sum + amount!, 0)).toBeCloseTo(one.cost, 12);
 }
 
-describe.each([...responsesCases, ...messagesCases, ...otherCases])("$number: $name", (one) => {
-  it("passes unchanged and is recorded", () => play(one));
+describe.each([...responsesCases, ...messagesCases, ...otherCases, ...geminiCases])(
+  "$number: $name",
+  (one) => {
+    it("passes unchanged and is recorded", () => play(one));
+  },
+);
+
+describe.each(geminiCases.filter(({ answer }) => Array.isArray(answer)))("a list, $name", (one) => {
+  it("passes unchanged and is recorded, in any chunks", async () => {
+    const events = piecesOf(one).map((event) => event.slice("data: ".length).trim());
+    // a cut list has no end
+    const list = `[${events.join("\n,\r\n")}${one.outcome === "upstream_cut" ? "" : "\n]\n"}`;
+    const random = seededRandom();
+    const places = Array.from({ length: 9 }, () => Math.floor(random.next() * 2 ** 20));
+    const path = one.path.replace("?alt=sse", "");
+    await play({ ...one, path }, splitAt(Buffer.from(list), places), "application/json");
+  });
+});
+
+it("what Gemini streams is recorded as one response, and a broken stream ends with Google's error", async () => {
+  const [thoughts, cut] = ["of counts that grow", "of a stream cut"].map((name) =>
+    geminiCases.find((one) => one.name.startsWith(name))!,
+  );
+  const project = newProject();
+  replies.push({ headers: { "content-type": typeOf(thoughts!) }, pieces: piecesOf(thoughts!) });
+  await ask(thoughts!.path, thoughts!.body, { project });
+  expect(await onlyCall(project)).toMatchObject({
+    op_name: "google.genai.models.generate_content",
+    inputs: thoughts!.body,
+    attributes: { sumtree: { stream: true } },
+    output: {
+      id: "q7A2aYvBLKbW1PIP5rXy",
+      model: "gemini-2.5-flash",
+      candidates: [
+        {
+          content: { parts: [{ text: "Hm.", thought: true }, { text: "Ye" }], role: "model" },
+          finishReason: "STOP",
+          index: 0,
+        },
+        { content: { parts: [{ text: "No" }], role: "model" }, finishReason: "MAX_TOKENS", index: 1 },
+      ],
+      usageMetadata: { candidatesTokenCount: 4, thoughtsTokenCount: 100 },
+    },
+  });
+
+  replies.push({ headers: { "content-type": typeOf(cut!) }, pieces: piecesOf(cut!) });
+  const { bytes } = await ask(cut!.path, cut!.body, { project, leavesAfter: 1e9 });
+  const last = bytes.toString().trim().split("\n").at(-1)!;
+  expect(JSON.parse(last.slice("data: ".length))).toEqual({
+    error: { code: 502, message: expect.any(String) as string, status: "UNAVAILABLE" },
+  });
 });
 
 const completed = responsesCases.find(({ number }) => number === 1)!;

@@ -305,6 +305,13 @@ const KEPT: readonly object[] = [
   { conversation: { id: "conv_1" } },
   { prompt: { id: "pmpt_1", version: "2" } },
   { input: [{ type: "item_reference", id: "msg_1" }] },
+  { cachedContent: "cachedContents/1" },
+  { tools: [{ fileSearch: { fileSearchStoreNames: ["fileSearchStores/1"] } }] },
+  ...["https://generativelanguage.googleapis.com/v1beta/files/1", "files/1", "gs://bucket/1"].map(
+    (fileUri) => ({
+      contents: [{ parts: [{ fileData: { fileUri } }] }],
+    }),
+  ),
   { input: [{ id: "msg_1" }] },
   { input: [{ id: "msg_1", type: null }] },
   { input: [{ type: "image_generation_call", id: "ig_1" }] },
@@ -337,6 +344,13 @@ const KEPT: readonly object[] = [
 /** Bodies that name none. */
 const OWN: readonly object[] = [
   { conversation: null, previous_response_id: null, container: null, prompt: "a prompt" },
+  {
+    contents: [
+      { parts: [{ fileData: { fileUri: "https://www.youtube.com/watch?v=1" } }] },
+      { parts: [{ functionCall: { name: "f", args: { file_id: "x", cachedContent: "x" } } }] },
+      { parts: [{ functionResponse: { name: "f", response: { file_id: "x" } } }] },
+    ],
+  },
   {
     input: [
       { role: "user", content: "x" },

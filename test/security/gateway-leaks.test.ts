@@ -39,7 +39,11 @@ beforeAll(async () => {
       done();
     },
   });
-  const settings = { UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "300" };
+  const settings = {
+    UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "300",
+    GEMINI_UPSTREAM_URL: test.upstream.url.replace(/\/v1$/, ""),
+    GEMINI_UPSTREAM_API_KEY: GOOGLE_KEY,
+  };
   app = await startSecondApp(test, settings, { logger: pino({ level: "trace" }, log) });
 });
 afterAll(async () => {
@@ -47,6 +51,7 @@ afterAll(async () => {
   await test.close();
 });
 
+const GOOGLE_KEY = "google-key-of-the-operator";
 const PROMPT = "the client's own words";
 const COOKIE = "session=the-clients-cookie";
 const secrets = [
@@ -134,6 +139,62 @@ describe("secrets", () => {
     for (const words of [PROMPT, UPSTREAM_KEY, "acme/leaks"]) expect(logged).not.toContain(words);
     expect(answered).not.toContain(UPSTREAM_KEY);
     expect(answered).not.toContain("set-cookie");
+  });
+
+  it("of clients in the header or the query of Gemini's API never reach the upstream, a log or a response", async () => {
+    const answers: Fault[] = [
+      { kind: "answer", status: 500, body: '{"error":{"message":"boom"}}' },
+      { kind: "reset" },
+    ];
+    const paths = [
+      "models/m:generateContent",
+      "models/m%3astreamGenerateContent",
+      "models/m:countTokens",
+      "files",
+    ];
+    const ask = async (fault: Fault, target: string, headers: readonly string[]) => {
+      test.upstream.forget();
+      test.upstream.fail(fault);
+      const lines = ["host: gateway", "content-type: application/json", "content-length: 2", ...headers];
+      const { status, body } = await sendRaw(
+        app.port,
+        head(`POST /v1beta/${target} HTTP/1.1`, ...lines),
+        "{}",
+      ).answer;
+      return {
+        status,
+        answered: body.toString(),
+        seen: test.upstream.seen.map(({ url, headers: sent }) => ({ url, sent })),
+      };
+    };
+    for (const key of [client.text, ROOT_KEY]) {
+      const queries = [
+        `?key=${key}`,
+        `?alt=sse&key=${key}&key=x`,
+        `?%6bey=${encodeURIComponent(key)}&alt=sse`,
+      ];
+      const ways: readonly (readonly [string, readonly string[]])[] = [
+        ...queries.map((query) => [query, []] as const),
+        ["?alt=sse", [`x-goog-api-key: ${key}`]],
+        [`?key=${key}`, [`authorization: Bearer ${key}`, `x-goog-api-client: ${key}`]],
+        [`?alt=sse&key=${key}`, [`x-sumtree-key: ${key}`, `x-goog-api-key: ${key}`]],
+      ];
+      for (const fault of answers)
+        for (const path of paths)
+          for (const [query, headers] of ways) {
+            const { status, answered, seen } = await ask(fault, path + query, headers);
+            expect([path, query, status]).toEqual([path, query, fault.kind === "answer" ? 500 : 502]);
+            expect(JSON.stringify([answered, seen, logged])).not.toContain(key);
+            expect(seen.map(({ sent }) => sent["x-goog-api-key"])).toEqual([GOOGLE_KEY]);
+            expect(seen[0]!.url).toBe(
+              `/v1beta/${path.replace("%3a", ":")}${query.includes("alt") ? "?alt=sse" : ""}`,
+            );
+          }
+      const own = await ask(answers[0]!, `${paths[0]}?key=AIza-own&alt=sse`, [`x-sumtree-key: ${key}`]);
+      expect(own.seen[0]!.url).toBe(`/v1beta/${paths[0]}?key=AIza-own&alt=sse`);
+      expect(JSON.stringify(own)).not.toContain(GOOGLE_KEY);
+      expect(JSON.stringify(own) + logged).not.toContain(key);
+    }
   });
 
   it("of clients are not stored with recorded requests", async () => {

@@ -95,9 +95,11 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   TRAINING_UPSTREAM_URL: URLS,
   CHAT_UPSTREAM_URL: URLS,
   ANTHROPIC_UPSTREAM_URL: URLS,
+  GEMINI_UPSTREAM_URL: URLS,
   TRAINING_UPSTREAM_API_KEY: KEYS,
   CHAT_UPSTREAM_API_KEY: KEYS,
   ANTHROPIC_UPSTREAM_API_KEY: KEYS,
+  GEMINI_UPSTREAM_API_KEY: KEYS,
 };
 /** Taken as they are: a provider's name, and a file that the start reads. */
 const ANYTHING = /_PROVIDER$|^PRICES_FILE$/;

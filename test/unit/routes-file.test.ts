@@ -23,7 +23,7 @@ describe("an error in the file prevents the start; its line is reported", () => 
     ["", "line 1: not JSON"],
     ["[]", "line 1: "],
     [
-      '[\n {"api": "openai", "url": "http://x/v1"},\n {"api": "gemini",\n  "url": "http://x/v1"}\n]',
+      '[\n {"api": "openai", "url": "http://x/v1"},\n {"api": "mistral",\n  "url": "http://x/v1"}\n]',
       "line 3: 1.api",
     ],
     ['[\n {"api": "openai",\n  "url": "nowhere"}\n]', "line 3: 0.url"],

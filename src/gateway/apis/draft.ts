@@ -38,6 +38,18 @@ export interface ResponseState {
   itemBytes: number;
 }
 
+export interface GeminiState {
+  readonly candidates: Map<number, Candidate>;
+  /** Usage as reported so far. */
+  usage: Json;
+}
+
+export interface Candidate {
+  readonly facts: Members;
+  readonly parts: Members[];
+  hasEnded: boolean;
+}
+
 /** A response as far as it has been read. `ModelApi.fold` adds each event of a stream, or the body, to it. */
 export interface Draft {
   readonly keepsContent: boolean;
@@ -72,6 +84,7 @@ export interface Draft {
   choices?: ChoicesState;
   message?: MessageState;
   response?: ResponseState;
+  gemini?: GeminiState;
 }
 
 export function newDraft(keepsContent: boolean): Draft {

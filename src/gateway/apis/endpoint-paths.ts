@@ -3,6 +3,9 @@
  * path.
  */
 
+/** Provider format of an endpoint's errors and model list. */
+export type Api = "openai" | "anthropic" | "gemini";
+
 /** Paths that are free at every provider. */
 export const FREE: ReadonlySet<string> = new Set(["/messages/count_tokens", "/responses/input_tokens"]);
 
@@ -18,9 +21,25 @@ export function takesForm(path: string): boolean {
   );
 }
 
-/** True if errors of this path, with or without `/v1`, use Anthropic's format. */
-export function isAnthropicPath(url: string): boolean {
-  return /^(?:\/v1)?\/messages(?:$|[/?])/.test(url);
+/** Model and verb at the end of a path of Gemini's API. */
+const GEMINI_CALL =
+  /^(?:\/v1(?:beta)?)?\/(?:models|tunedModels)\/([^/?]+):(generateContent|streamGenerateContent|embedContent|batchEmbedContents|countTokens)\/?(?:$|\?)/i;
+
+export interface GeminiCall {
+  readonly model: string;
+  readonly verb: string;
+}
+
+/** Returns model and verb of a path of Gemini's API, with or without `/v1`. */
+export function geminiCallIn(url: string): GeminiCall | undefined {
+  const [, model, verb] = GEMINI_CALL.exec(url) ?? [];
+  return model === undefined || verb === undefined ? undefined : { model, verb };
+}
+
+/** Returns the API of a path, with or without `/v1`, which decides its upstream and the format of its errors. */
+export function apiOfPath(url: string): Api {
+  if (/^\/v1beta(?:$|[/?])/.test(url) || geminiCallIn(url) !== undefined) return "gemini";
+  return /^(?:\/v1)?\/messages(?:$|[/?])/.test(url) ? "anthropic" : "openai";
 }
 
 /** True if a path (without `/v1`) is routed to the training upstream. */
@@ -30,5 +49,5 @@ export function isTrainingPath(path: string): boolean {
 
 /** True for the model list and for a single model (path without `/v1`). */
 export function isModelsPath(path: string): boolean {
-  return /^\/models(?:$|[/?])/.test(path);
+  return /^(?:\/v1beta)?\/models(?:$|[/?])/.test(path);
 }

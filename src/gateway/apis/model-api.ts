@@ -1,13 +1,11 @@
 import type { RouteText } from "../../http/openapi/route-text.ts";
 import type { ErrorObject } from "../error-envelope.ts";
 import type { Draft, Json } from "./draft.ts";
-
-/** Provider format of an endpoint's errors and model list. */
-export type Api = "openai" | "anthropic";
+import type { Api } from "./endpoint-paths.ts";
 
 /** A metered endpoint and how its responses are read. */
 export interface ModelApi {
-  /** Without `/v1`. */
+  /** Without `/v1`; `*` stands for the model. */
   readonly path: string;
   /** Operation name in the provider's SDK. */
   readonly opName: string;

@@ -1,5 +1,6 @@
 import { choicesApi } from "./chat.ts";
 import { modelApiSchemas } from "./endpoint-schemas.ts";
+import { geminiApi, geminiEmbeddingsApi } from "./gemini.ts";
 import { messagesApi } from "./messages.ts";
 import type { ModelApi } from "./model-api.ts";
 import { responsesApi } from "./responses.ts";
@@ -47,3 +48,14 @@ export const MODEL_APIS: readonly ModelApi[] = [
   modelApi("/images/edits", "openai.images.edit", imagesApi),
   modelApi("/images/variations", "openai.images.createVariation", imagesApi),
 ];
+
+const generate = "google.genai.models.generate_content";
+const embed = "google.genai.models.embed_content";
+
+/** Metered endpoints of Gemini's API by the verb of their path. */
+export const GEMINI_APIS: ReadonlyMap<string, ModelApi> = new Map([
+  ["generateContent", modelApi("/models/*:generateContent", generate, geminiApi)],
+  ["streamGenerateContent", modelApi("/models/*:streamGenerateContent", generate, geminiApi)],
+  ["embedContent", modelApi("/models/*:embedContent", embed, geminiEmbeddingsApi)],
+  ["batchEmbedContents", modelApi("/models/*:batchEmbedContents", embed, geminiEmbeddingsApi)],
+]);

@@ -19,7 +19,7 @@ const WRITTEN: ReadonlySet<string> = new Set(["content", "refusal", "tool_calls"
 /** Reasoning members, which may repeat the same text: `reasoning`, `reasoning_content`, `reasoning_details`. */
 const REASONING = /^(?:reasoning|thinking|thought)/;
 /** Arguments of a tool are generated, whatever the names within. */
-const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "input"]);
+const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "input", "args"]);
 /** Audio, images and encrypted text; what a tool found. */
 const UNWRITTEN: ReadonlySet<string> = new Set(["data", "encrypted_content", "results"]);
 const OF_TOOL = /_(?:result|output|list_tools)$/;
@@ -53,5 +53,5 @@ function textBytes(value: unknown, member: string, depth: number): number {
 
 /** True for generated text, including names of tools and their code. */
 function isWritten(member: string): boolean {
-  return member === "name" || member === "code" || isStreamedText(member);
+  return member === "name" || member === "code" || ARGUMENTS.has(member) || isStreamedText(member);
 }

@@ -18,7 +18,7 @@ export function singleLister(request: FastifyRequest, { upstreams }: Gateway): T
   const targets = upstreams.modelTargets;
   const shape = shapeFor(request);
   // the client's own credentials belong to the API whose format it uses
-  if (hasOwnCredentials(request.headers)) {
+  if (hasOwnCredentials(request)) {
     const api = shape === "anthropic" ? "anthropic" : "openai";
     return targets.find((target) => target.api === api) ?? targets[0];
   }

@@ -11,7 +11,8 @@ const setOf = (names: string): ReadonlySet<string> => new Set(names.split(" "));
 /** Members with the id of what a provider keeps, and members with an object that has its id. */
 const KEPT = setOf(
   "conversation conversation_id container container_id prompt_id file_id file_ids input_file_id output_file_id training_file " +
-    "validation_file vector_store_id vector_store_ids skill_id batch_id assistant_id thread_id",
+    "validation_file vector_store_id vector_store_ids skill_id batch_id assistant_id thread_id " +
+    "cachedcontent cached_content filesearchstorenames file_search_store_names",
 );
 const KEPT_OBJECTS = setOf("conversation container prompt audio voice");
 const KINDS: ReadonlyMap<string, NamedResource["kind"]> = new Map([
@@ -62,7 +63,9 @@ export function namedResourcesIn(json: string): readonly NamedResource[] {
     } else if (sign === "{" || sign === "[") {
       const name = inner?.isList === true ? inner.name : key;
       // the arguments of a tool in Anthropic's format
-      const isInput = name === "input" && sign === "{" && inner?.name === "content";
+      const isInput =
+        (name === "input" && sign === "{" && inner?.name === "content") ||
+        /^(?:function_?call args|function_?response response)$/.test(`${inner?.name} ${name}`);
       const isData = inner?.isData === true || DATA.has(name) || isInput;
       inner = { name, parent: inner, isList: sign === "[", isData, keys: new Set(), texts: [] };
     } else {
@@ -74,7 +77,14 @@ export function namedResourcesIn(json: string): readonly NamedResource[] {
 }
 
 function isNaming(name: string): boolean {
-  return name === "id" || name === "type" || KEPT.has(name) || KINDS.has(name);
+  return /^(?:id|type|file_?uri)$/.test(name) || KEPT.has(name) || KINDS.has(name);
+}
+
+/** True for a file in Gemini's `fileData`, unless it is public. */
+function isFileUri(name: string, text: string): boolean {
+  if (name !== "fileuri" && name !== "file_uri") return false;
+  const { protocol, hostname } = URL.parse(text) ?? {};
+  return !/^https?:$/.test(protocol ?? "") || /(?:^|\.)googleapis\.com\.?$/.test(hostname ?? "");
 }
 
 function resourcesOf(one: Container): readonly NamedResource[] {
@@ -86,7 +96,7 @@ function resourcesOf(one: Container): readonly NamedResource[] {
   const isReference = types.includes("item_reference") || (one.name === "input" && isBare);
   const hasKeptId = !one.isList && (KEPT_OBJECTS.has(one.name) || isReference);
   return one.texts.flatMap(([name, text]) => {
-    const isKept = name === "id" ? hasKeptId : KEPT.has(name) && !isTold;
+    const isKept = name === "id" ? hasKeptId : (KEPT.has(name) || isFileUri(name, text)) && !isTold;
     const kind = KINDS.get(name) ?? (isKept ? "other" : undefined);
     return kind === undefined ? [] : [{ kind, text }];
   });

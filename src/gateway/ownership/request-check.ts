@@ -59,8 +59,8 @@ export async function checkNamed(
   resources: readonly NamedResource[],
   options: NamedCheck,
 ): Promise<void> {
-  const { grant, headers } = request;
-  const checksItself = hasOwnCredentials(headers) && options.target.credential !== undefined;
+  const { grant } = request;
+  const checksItself = hasOwnCredentials(request) && options.target.credential !== undefined;
   for (const { kind, text } of resources) {
     if (kind === "model") checkArtifact(grant, ["body", "model"], text);
     else if (kind === "other" && !checksItself) throw notFound("Resource");

@@ -9,6 +9,8 @@ const TAIL_BYTES = 64 * 1024;
 
 const USAGE = /"(usage|usageMetadata)"\s*:\s*(?=\{)/g;
 const NAMED = /"(type|id|model|modelVersion)"\s*:\s*"([^"\\]{1,256})"/g;
+/** Gemini names its response behind the content. */
+const NAMED_LAST = /"(modelVersion|responseId|finishReason)"\s*:\s*"([^"\\]{1,256})"/g;
 
 /** A copy of a body or of a large event: whole up to 4 MiB, otherwise its beginning and its end. */
 export class BodyCopy {
@@ -48,7 +50,8 @@ export class BodyCopy {
     const from = last.index + last[0].length;
     const usage = parseOrUndefined(tail.slice(from, endOfValue(tail, from)));
     if (!isJsonObject(usage)) return undefined;
-    const named = [...this.#head!.toString("latin1").matchAll(NAMED)].map(([, name, text]) => [name, text]);
+    const found = [...this.#head!.toString("latin1").matchAll(NAMED), ...tail.matchAll(NAMED_LAST)];
+    const named = found.map(([, name, text]) => [name, text]);
     return { ...Object.fromEntries(named.toReversed()), [last[1]!]: usage };
   }
 }

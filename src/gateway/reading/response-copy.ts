@@ -34,7 +34,12 @@ export class ResponseCopy {
   }
 
   get isOfEvents(): boolean {
-    return this.#form === "events";
+    return this.#form === "events" || this.isList;
+  }
+
+  /** A stream of Gemini's in the form of a list. */
+  get isList(): boolean {
+    return this.#form === "list" && this.#api.api === "gemini";
   }
 
   push(chunk: Buffer): void {
@@ -67,18 +72,18 @@ export class ResponseCopy {
   }
 
   #finish(): void {
-    if (this.#form === "list") return this.#foldList(this.#body.text());
+    if (this.#form === "list" && this.#body.isWhole) return this.#foldList(this.#body.text());
     if (this.#form === "events") {
       const isWhole = !this.#splitter.inOversizeEvent;
       const rest = this.#splitter.rest();
       if (rest.length > 0) this.#events?.readLast(rest, isWhole);
     }
-    if (this.#form !== "object") return;
+    if (this.#form !== "object" && this.#form !== "list") return;
     const event = this.#body.isWhole ? firstObjectIn(this.#body.text()) : this.#body.facts();
     this.#draft.isTruncated ||= !this.#body.isWhole;
     if (event === undefined) return;
     this.isRead = true;
-    foldEvent(this.#api, this.#draft, event, true);
+    foldEvent(this.#api, this.#draft, event, this.#form === "object");
   }
 
   /** Reads a list of events, as far as it goes. */

@@ -111,7 +111,11 @@ export class ResponseReader {
 
   /** Reads the end of the upstream's response. */
   end(): ResponseEnd {
-    if (this.#isStream === false) return { rest: [], isComplete: true, read: this.#copy?.finish() };
+    if (this.#isStream === false) {
+      const read = this.#copy?.finish();
+      const isCutList = read === undefined && this.#copy?.isList === true && this.isCut;
+      return { rest: [], isComplete: !isCutList, read };
+    }
     const isWhole = !this.isInEvent;
     const rest = this.#splitter.rest();
     if (this.#events === undefined)

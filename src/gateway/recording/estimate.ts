@@ -10,25 +10,16 @@ export function estimateTokens(textBytes: number): number {
   return Math.ceil(textBytes / BYTES_PER_TOKEN);
 }
 
+const setOf = (names: string): ReadonlySet<string> => new Set(names.split(" "));
 /** Prompt members of other APIs. */
-const READ = ["system", "instructions", "input", "prompt", "query", "documents"] as const;
+const READ = setOf(
+  "system instructions input prompt query documents contents content requests systemInstruction system_instruction",
+);
 /** Members whose values are not prompt text. */
-const UNREAD: ReadonlySet<string> = new Set([
-  "type",
-  "role",
-  "id",
-  "call_id",
-  "data",
-  "url",
-  "image_url",
-  "file_data",
-  "encrypted_content",
-  "signature",
-  "cache_control",
-  "media_type",
-  "detail",
-  "format",
-]);
+const UNREAD = setOf(
+  "type role id call_id data url image_url file_data encrypted_content signature cache_control media_type detail format " +
+    "mimeType fileUri thoughtSignature model taskType",
+);
 /** Deeper values are not counted. */
 const MAX_DEPTH = 16;
 
@@ -54,7 +45,7 @@ const MEDIA: ReadonlyMap<unknown, (part: Json) => number> = new Map([
 /** Returns the prompt size in bytes of text: messages, tool definitions, media and other prompt members. */
 export function promptBytes(body: Json): number {
   const media = mediaTokens([body["messages"], body["input"]], MAX_DEPTH) * BYTES_PER_TOKEN;
-  return READ.reduce((sum, name) => sum + readBytes(body[name], MAX_DEPTH), messagesBytes(body)) + media;
+  return [...READ].reduce((sum, name) => sum + readBytes(body[name], MAX_DEPTH), messagesBytes(body)) + media;
 }
 
 function mediaTokens(value: unknown, depth: number): number {

@@ -1,9 +1,11 @@
-import type { Api } from "../apis/model-api.ts";
+import type { Api } from "../apis/endpoint-paths.ts";
 import type { Credential } from "./headers.ts";
+
+const KEY_HEADERS = { anthropic: "x-api-key", gemini: "x-goog-api-key" } as const;
 
 /** Builds the credential: the API key in its API's header, else user and password of the URL. */
 export function credentialOf(url: URL, apiKey: string | undefined, api: Api): Credential | undefined {
-  if (api === "anthropic" && apiKey !== undefined) return { header: "x-api-key", value: apiKey };
+  if (api !== "openai" && apiKey !== undefined) return { header: KEY_HEADERS[api], value: apiKey };
   const value = authorizationOf(url, apiKey);
   return value === undefined ? undefined : { header: "authorization", value };
 }

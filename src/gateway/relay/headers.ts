@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { FastifyRequest } from "fastify";
 import { keyIdOf } from "../../http/auth/api-key.ts";
+import { apiOfPath } from "../apis/endpoint-paths.ts";
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -28,6 +30,8 @@ const REQUEST_HEADERS = new Set([
   "thread-id",
   "x-app",
   "x-client-request-id",
+  "x-goog-api-client",
+  "x-server-timeout",
 ]);
 const REQUEST_PREFIXES = ["openai-", "x-openai-", "x-stainless-", "anthropic-", "x-anthropic-", "x-codex-"];
 
@@ -58,11 +62,11 @@ const RESPONSE_HEADERS = new Set([
   "x-request-id",
   "x-should-retry",
 ]);
-const RESPONSE_PREFIXES = ["openai-", "x-openai-", "x-ratelimit-", "anthropic-", "x-codex-"];
+const RESPONSE_PREFIXES = ["openai-", "x-openai-", "x-ratelimit-", "anthropic-", "x-codex-", "x-gemini-"];
 
 /** Upstream credential header. */
 export interface Credential {
-  readonly header: "authorization" | "x-api-key";
+  readonly header: (typeof CREDENTIALS)[number];
   readonly value: string;
 }
 
@@ -154,13 +158,39 @@ function hopByHopOf(connection: string | string[] | undefined): ReadonlySet<stri
 }
 
 const OUR_KEY = "x-sumtree-key";
-const CREDENTIALS = ["authorization", "x-api-key"] as const;
+const CREDENTIALS = ["authorization", "x-api-key", "x-goog-api-key"] as const;
 /** Sent by clients without a key. */
 const EMPTY = /^(?:bearer|basic)?\s*$/i;
 
-/** True if the client sends its own upstream credentials. */
-export function hasOwnCredentials(client: IncomingHttpHeaders): boolean {
-  return ownCredentials(client) !== undefined;
+/** True if the client sends its own upstream credentials; Google's clients may send them in the query. */
+export function hasOwnCredentials({ headers, url }: Pick<FastifyRequest, "headers" | "url">): boolean {
+  return ownCredentials(headers) !== undefined || queryKeysOf(url).length > 0;
+}
+
+/** Returns the keys in the query of a path of Gemini's API. */
+function queryKeysOf(url: string): readonly string[] {
+  const at = url.indexOf("?");
+  return at === -1 || apiOfPath(url) !== "gemini" ? [] : new URLSearchParams(url.slice(at)).getAll("key");
+}
+
+/**
+ * Moves the key in the query of a path of Gemini's API to a header, so that it reaches no upstream. Beside `x-sumtree-key`,
+ * the client's own key stays.
+ */
+export function withoutQueryKey(client: IncomingHttpHeaders, url: string): string {
+  if (queryKeysOf(url).length === 0) return url;
+  const ours = client[OUR_KEY];
+  const [path = "", ...query] = url.split("?");
+  const kept = query
+    .join("?")
+    .split("&")
+    .filter((parameter) => {
+      const [name, value = ""] = [...new URLSearchParams(parameter)][0] ?? [];
+      if (name !== "key") return true;
+      if (ours === undefined) client["x-goog-api-key"] ??= value;
+      return ours !== undefined && !isOurs(value, ours);
+    });
+  return kept.length === 0 ? path : `${path}?${kept.join("&")}`;
 }
 
 /** Returns the client's upstream credentials, sent besides `x-sumtree-key`. */
@@ -181,7 +211,8 @@ function isOurs(credential: string, ours: string | string[]): boolean {
 
 /** Returns the sumtree keys in all headers that may carry one. */
 function secretsOf(client: IncomingHttpHeaders): string[] {
-  const { authorization, "x-api-key": apiKey, [OUR_KEY]: ours } = client;
-  const sent = ours === undefined ? [/^\S+ +(\S+)/.exec(authorization ?? "")?.[1], apiKey] : [ours];
+  const { authorization, "x-api-key": apiKey, "x-goog-api-key": googleKey, [OUR_KEY]: ours } = client;
+  const sent =
+    ours === undefined ? [/^\S+ +(\S+)/.exec(authorization ?? "")?.[1], apiKey, googleKey] : [ours];
   return sent.flat().filter((secret): secret is string => secret !== undefined && secret !== "");
 }

@@ -1,3 +1,5 @@
+import type { Api } from "../apis/endpoint-paths.ts";
+
 /** Parsed base URL of an upstream. */
 export interface UpstreamBase {
   readonly url: URL;
@@ -27,9 +29,14 @@ export function targetUnder(base: UpstreamBase, path: string): string {
   return `${base.path}${path}${at === -1 ? "?" : "&"}${added.join("&")}`;
 }
 
-/** Removes `/v1` from a request's path and query. */
+/** Removes `/v1`, but no other version, from a request's path and query. */
 export function pathBehindPrefix(url: string): string {
-  return url.slice("/v1".length);
+  return url.replace(/^\/v1(?=[/?]|$)/, "");
+}
+
+/** Returns path and query to request of an upstream: its URL has the version, except that of Gemini's API. */
+export function pathAt({ api }: { readonly api: Api }, url: string): string {
+  return api === "gemini" ? url : pathBehindPrefix(url);
 }
 
 /** Appends the query of a request URL to `path`. */

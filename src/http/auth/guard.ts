@@ -119,16 +119,17 @@ export function requireScope(grant: Grant, scope: Scope): void {
 
 /**
  * Reads the key. `x-sumtree-key` leaves the usual headers free for the client's own upstream credentials; Anthropic's SDKs
- * send `x-api-key`.
+ * send `x-api-key`, Google's `x-goog-api-key`.
  */
 function credentialsOf(
   { headers }: FastifyRequest,
   { takesKeyHeaders = false }: Exclude<Access, "public">,
 ): Credentials | undefined {
-  const { authorization, "x-sumtree-key": ours, "x-api-key": apiKey } = headers;
+  const { authorization, "x-sumtree-key": ours, "x-api-key": apiKey, "x-goog-api-key": googleKey } = headers;
   if (takesKeyHeaders && typeof ours === "string") return { scheme: "bearer", key: ours };
-  if (takesKeyHeaders && authorization === undefined && typeof apiKey === "string") {
-    return { scheme: "bearer", key: apiKey };
+  const key = apiKey ?? googleKey;
+  if (takesKeyHeaders && authorization === undefined && typeof key === "string") {
+    return { scheme: "bearer", key };
   }
   return parseAuthorization(authorization);
 }
@@ -137,7 +138,9 @@ function hasCredentials(
   { headers }: FastifyRequest,
   { takesKeyHeaders = false }: Exclude<Access, "public">,
 ): boolean {
-  const sent = takesKeyHeaders ? ["authorization", "x-sumtree-key", "x-api-key"] : ["authorization"];
+  const sent = takesKeyHeaders
+    ? ["authorization", "x-sumtree-key", "x-api-key", "x-goog-api-key"]
+    : ["authorization"];
   return sent.some((name) => headers[name] !== undefined);
 }
 
