@@ -20,7 +20,9 @@ it(`a stream is recorded as the official SDK assembles it: ${RUNS} random respon
     CHAT.finish?.(draft);
     const { id, model, tier } = draft;
     const recorded = { id, model, ...(tier && { service_tier: tier }), ...draft.output };
-    expect(JSON.parse(JSON.stringify(recorded)), `run ${run}: ${chunks.join("\n")}`).toEqual(await assembledBySdk(chunks));
+    expect(JSON.parse(JSON.stringify(recorded)), `run ${run}: ${chunks.join("\n")}`).toEqual(
+      await assembledBySdk(chunks),
+    );
   }
 });
 

@@ -75,24 +75,53 @@ const kinds: readonly Kind[] = [
   { what: "an error", fault: { kind: "answer", status: 500, body: '{"detail":"broken"}' } },
 ];
 
+async function start(path: string, body: object): Promise<{ response: IncomingMessage; key: string }> {
+  const headers = { ...bearer, "openai-project": "acme/journal" };
+  const request = httpRequest(`${test.baseUrl}${path}`, { method: "POST", headers });
+  request.end(JSON.stringify({ model: "m", ...body }));
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  return { response, key: String(response.headers["x-sumtree-call-id"]) };
+}
+
+async function finish(response: IncomingMessage): Promise<void> {
+  response.resume();
+  await once(response, "end");
+}
+
 describe("the journal", () => {
   it.each(kinds)(
     "contains the end of $what before its client receives the last byte",
     async ({ fault, more = {} }) => {
       for (let times = 0; times < 5; times++) {
         if (fault !== undefined) test.upstream.fail(fault);
-        const request = httpRequest(`${test.baseUrl}/chat/completions`, {
-          method: "POST",
-          headers: { ...bearer, "openai-project": "acme/journal" },
-        });
-        request.end(JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }], ...more }));
-        const [response] = (await once(request, "response")) as [IncomingMessage];
-        const key = String(response.headers["x-sumtree-call-id"]);
+        const messages = [{ role: "user", content: "Hi" }];
+        const { response, key } = await start("/chat/completions", { messages, ...more });
         expect(records.get(key)?.[0]).toMatchObject({ started: { output: null } });
-        response.resume();
-        await once(response, "end");
+        await finish(response);
         expect(records.get(key)?.[1]).toMatchObject({ ended: { startedAtMs: expect.any(Number) } });
       }
     },
   );
+
+  it("contains a response in the background as pending, and its end under another name", async () => {
+    const eventOf = (type: string, more: object): Buffer => {
+      const response = { id: "resp_1", object: "response", background: true, model: "m", ...more };
+      return Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, response })}\n\n`);
+    };
+    const usage = { input_tokens: 7, output_tokens: 3, total_tokens: 10 };
+    const chunks = [
+      eventOf("response.created", { status: "queued" }),
+      eventOf("response.completed", { status: "completed", usage }),
+    ];
+    const headers = { "content-type": "text/event-stream" };
+    test.upstream.fail({ kind: "bytes", chunks, headers, ending: "end" });
+    const before = new Set(records.keys());
+    const { response } = await start("/responses", { input: "Hi", background: true, stream: true });
+    await finish(response);
+    const [name = "", last = ""] = [...records.keys()].filter((key) => !before.has(key));
+    expect(last).toBe(`${name}/1`);
+    const marked = (outcome: string) => ({ ended: { attributes: { sumtree: { outcome } } } });
+    expect(records.get(name)).toMatchObject([{ started: { output: null } }, marked("pending")]);
+    expect(records.get(last)).toMatchObject([marked("finished")]);
+  });
 });

@@ -237,10 +237,11 @@ export class Recorder {
     for (const { orphaned } of stored) if (orphaned !== undefined) this.#recovered[orphaned]++;
     this.#drops.add(over.length - stored.length, "rejected by the store");
     this.#remove(over);
+    if (over.length < batch.length) this.#moveBehind(batch.filter((one) => !over.includes(one)));
     return batch.length - over.length;
   }
 
-  /** False for a completion to retry; one that the store refuses, behind the others. */
+  /** False for a completion to retry. */
   #isOver(one: Pending, result: PromiseSettledResult<void>): boolean {
     if (result.status === "fulfilled") return true;
     if (!isPermanentError(result.reason)) return false;
@@ -250,14 +251,17 @@ export class Recorder {
       Object.assign(one, { completion: withoutContent(one.completion), isBare: true });
       one.queuedAtMs = this.#options.clock.now();
     }
-    const ofCall = [...this.#pending.values()].filter(
-      ({ completion }) => completion.callId === one.completion.callId,
-    );
-    for (const each of ofCall) {
-      this.#pending.delete(each.name);
-      this.#pending.set(each.name, each);
-    }
     return false;
+  }
+
+  /** Puts all records of the calls of `waiting` behind the others, in their order. */
+  #moveBehind(waiting: readonly Pending[]): void {
+    const calls = new Set(waiting.map(({ completion }) => completion.callId));
+    const moved = [...this.#pending.values()].filter(({ completion }) => calls.has(completion.callId));
+    for (const one of moved) {
+      this.#pending.delete(one.name);
+      this.#pending.set(one.name, one);
+    }
   }
 
   #remove(over: readonly Pending[]): void {

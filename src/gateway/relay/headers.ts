@@ -110,14 +110,6 @@ export function clientHeaders(upstream: IncomingHttpHeaders): Record<string, str
   return headers;
 }
 
-/** Headers that describe the bytes as the upstream sent them. */
-const OF_BYTES = new Set(["content-encoding", "content-digest", "content-md5", "digest", "etag"]);
-
-/** Headers for a body that is not as the upstream sent it. */
-export function headersOfChanged(headers: Record<string, string | string[]>): typeof headers {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_BYTES.has(name)));
-}
-
 /** Returns the provider's id of a request: Anthropic sends `request-id`, OpenAI `x-request-id`. */
 export function upstreamRequestIdOf(upstream: IncomingHttpHeaders): string | undefined {
   return [upstream["request-id"], upstream["x-request-id"]].flat().find((id) => id !== undefined);

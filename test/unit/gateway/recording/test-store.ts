@@ -51,7 +51,7 @@ export const bare = (callId: string) => ({
 
 /** A way to the store of all processes, whose writes end when and how the test says. */
 export class TestStore implements CompletionStore {
-  /** As they are written last, except that nothing pending replaces an end. */
+  /** As they are written last. */
   readonly calls: Map<string, RecordedCompletion>;
   readonly written: RecordedCompletion[] = [];
   isAway = false;
@@ -85,7 +85,7 @@ export class TestStore implements CompletionStore {
     if (this.isAway) throw new StorageError("unavailable", "test", undefined, "away");
     if (this.refuses(one)) throw new StorageError("statement", "test", "1", "refused");
     this.written.push(one);
-    if (one.endedAtMs !== null || this.calls.get(callId)?.endedAtMs == null) this.calls.set(callId, one);
+    this.calls.set(callId, one);
   }
 
   async findStored(calls: readonly { callId: string }[]): Promise<ReadonlySet<string>> {
