@@ -24,7 +24,7 @@ export function objectOf(members: readonly Member[]): string {
 
 const MARK = /["[\]{},]/g;
 
-/** Returns the index of the comma or bracket after a value. Cost: linear. */
+/** Returns the index of the comma or bracket after a value, or that of the end of a text that is cut within it. Cost: linear. */
 export function endOfValue(text: string, from: number): number {
   let depth = 0;
   for (let at = from; ;) {
@@ -33,8 +33,10 @@ export function endOfValue(text: string, from: number): number {
     if (found === null) return text.length;
     const [mark] = found;
     at = found.index + 1;
-    if (mark === '"') at = endOfString(text, found.index);
-    else if (mark === "[" || mark === "{") depth++;
+    if (mark === '"') {
+      at = endOfString(text, found.index);
+      if (at === -1) return text.length;
+    } else if (mark === "[" || mark === "{") depth++;
     else if (mark !== ",") depth--;
     if (depth < 0 || (depth === 0 && mark === ",")) return found.index;
   }

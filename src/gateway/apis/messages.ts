@@ -1,5 +1,6 @@
 import { isJsonObject } from "../../shared/json.ts";
 import { entriesOfMessage } from "../../usage/response-entries.ts";
+import { toCount } from "../../usage/to-count.ts";
 import { anthropicTypeOf } from "../error-envelope.ts";
 import { parseOrUndefined } from "../parse-or-undefined.ts";
 import { addText, copyOf, keep } from "./content.ts";
@@ -114,8 +115,13 @@ function said(members: Json): Json {
 /** `isFree`: a refusal without content, which is not billed. */
 function count(draft: Draft, usage: Json, { isFree = false } = {}): void {
   const { own = {}, others } = entriesOfMessage(credible(usage), draft.model);
-  draft.usage = isFree ? { ...own, service_tier: "unbilled" } : own;
-  draft.others = others;
+  draft.usage = withTotal(isFree ? { ...own, service_tier: "unbilled" } : own);
+  draft.others = Object.fromEntries(Object.entries(others).map(([name, one]) => [name, withTotal(one)]));
+}
+
+/** Adds `total_tokens` = input + output; cached tokens are counted separately. */
+function withTotal(entry: Json): Json {
+  return { ...entry, total_tokens: toCount(entry["input_tokens"]) + toCount(entry["output_tokens"]) };
 }
 
 function foldBlock(draft: Draft, { blocks }: MessageState, { index, content_block: block }: Json): void {

@@ -44,7 +44,7 @@ export class EventReader {
     const large = this.#large;
     this.#large = undefined;
     if (large.isWhole) this.#readData(bytes, this.#parse(large.text()));
-    else this.#fold(responseOf(large.facts()));
+    else this.#fold(responseOf(large.facts(2)));
     if (!large.isWhole) this.#draft.isTruncated = true;
     return bytes;
   }

@@ -79,7 +79,9 @@ export class ResponseCopy {
       if (rest.length > 0) this.#events?.readLast(rest, isWhole);
     }
     if (this.#form !== "object" && this.#form !== "list") return;
-    const event = this.#body.isWhole ? firstObjectIn(this.#body.text()) : this.#body.facts();
+    const event = this.#body.isWhole
+      ? firstObjectIn(this.#body.text())
+      : this.#body.facts(this.#form === "list" ? 2 : 1);
     this.#draft.isTruncated ||= !this.#body.isWhole;
     if (event === undefined) return;
     this.isRead = true;

@@ -137,7 +137,7 @@ export class CompletionJournal {
       const id = isBare ? this.#journal.add([record])?.[0] : ids?.[at];
       this.isWritable = id !== undefined;
       if (id !== undefined)
-        this.#keep(one.name, id, { bytes: record.text.length, hasInputs: hasContent && !isBare });
+        this.#keep(one.name, id, { bytes: Buffer.byteLength(record.text), hasInputs: hasContent && !isBare });
       one.onWritten(id !== undefined);
     }
   }

@@ -101,11 +101,12 @@ export class CompletionRecording implements RelayObserver {
   }
 
   /** Records a response that runs in the background as soon as its id is known, because it may end in another request. */
-  onData(): void {
-    if (this.#draft.response?.isBackground !== true || this.#isPending || this.#draft.hasEnded) return;
-    if (this.#draft.id === undefined || this.#options.retrieved !== undefined) return;
+  onData(): Promise<void> | undefined {
+    const { response, id, hasEnded } = this.#draft;
+    if (response?.isBackground !== true || id === undefined || hasEnded) return undefined;
+    if (this.#isPending || this.#options.retrieved !== undefined) return undefined;
     this.#isPending = true;
-    void this.#write(this.#completion("pending"));
+    return this.#write(this.#completion("pending"));
   }
 
   async onOutcome(relayed: Outcome, status: number | undefined): Promise<void> {
@@ -113,7 +114,7 @@ export class CompletionRecording implements RelayObserver {
     if (this.#hasEnded && this.#draft.usage === this.#recordedUsage) return;
     this.#hasEnded = true;
     this.#status = status;
-    this.onData();
+    await this.onData();
     const { retrieved } = this.#options;
     // another request may see the end
     if (this.#isPending && !this.#draft.hasEnded) return;
@@ -203,7 +204,7 @@ export class CompletionRecording implements RelayObserver {
     const { id, response } = this.#draft;
     if (response === undefined || id === undefined || !modelApi.opName.startsWith("openai.responses"))
       return undefined;
-    if (retrieved === undefined) return { id, upstream, mayRepeat };
+    if (retrieved === undefined) return { id, upstream, mayRepeat: mayRepeat && isUniqueId(id) };
     return { id, upstream, retrieved: retrieved.maker === undefined ? "unknown" : "known" };
   }
 

@@ -275,11 +275,12 @@ export class Recorder {
 
   /** Reads completions from the journal. Throws the store's errors. */
   async #readBack(): Promise<void> {
+    const { maxPendingCalls } = this.#options;
     const read: JournaledCompletion[] = [];
     let count = 0;
     let bytes = 0;
     for (const name of this.#journaled) {
-      if (this.#pending.size + read.length >= MAX_BATCH || bytes > MAX_READ_BYTES) break;
+      if (this.#pending.size + read.length >= maxPendingCalls || bytes > MAX_READ_BYTES) break;
       const one = this.#journal.read(name);
       count++;
       bytes += one?.bytes ?? 0;

@@ -29,8 +29,8 @@ export interface RelayObserver {
   onSend(): void;
   /** Returns the reader of the response, which sees all of it. */
   onHead(status: number, headers: IncomingHttpHeaders): ResponseReader;
-  /** The reader has read more of the response. */
-  onData(): void;
+  /** The reader has read more of the response, which waits for the returned promise. */
+  onData(): Promise<void> | undefined;
   /** Error sent to the client instead of a response, or within one. */
   onError(text: string): void;
   /** Called before the last byte of a complete response is sent, which waits for it, and again if more was read after it. */
@@ -198,7 +198,7 @@ export class Relay {
     for await (const chunk of body) {
       clearImmediate(flush);
       const parts = reader.pass(chunk);
-      this.#options.observer?.onData();
+      await this.#options.observer?.onData();
       if (this.#readOn !== undefined) {
         this.#readOn.bytes += chunk.length;
         if (this.#readOn.bytes > READ_ON_BYTES || !reader.awaitsUsage) this.#endWith(LEFT);
@@ -214,7 +214,7 @@ export class Relay {
     }
     const { rest, isComplete, read } = (this.#end ??= reader.end());
     await read;
-    this.#options.observer?.onData();
+    await this.#options.observer?.onData();
     if (this.#readOn !== undefined) return this.#settle("aborted");
     if (isComplete) await this.#settle(outcome);
     await this.#write(rest);
