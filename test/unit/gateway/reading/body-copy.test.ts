@@ -38,7 +38,7 @@ describe("a copy of a body", () => {
         const body = `${START}${"y".repeat(odd)}"}}],${USAGE},"_":"${" ".repeat(after)}"}`;
         const copy = copyOf(...splitAt(Buffer.from(body), cuts));
         expect(copy.bytes).toBe(Buffer.byteLength(body));
-        expect(copy.facts()).toEqual({ ...NAMES, usage });
+        expect(copy.facts(1)).toEqual({ ...NAMES, usage });
       },
     );
     fc.assert(property, { seed: chosenSeed(), numRuns: 10 });
@@ -48,9 +48,9 @@ describe("a copy of a body", () => {
     const property = fc.property(fc.array(fc.nat(), { maxLength: 60 }), fc.nat(MIB / 8), (cuts, after) => {
       const body = `${START}"}}],${USAGE},"_":"${"🌲".repeat(after + TAIL_BYTES)}"}`;
       expect([{ ...NAMES, usage }, undefined]).toContainEqual(
-        copyOf(...splitAt(Buffer.from(body), cuts)).facts(),
+        copyOf(...splitAt(Buffer.from(body), cuts)).facts(1),
       );
-      expect(copyOf(body).facts()).toBeUndefined();
+      expect(copyOf(body).facts(1)).toBeUndefined();
     });
     fc.assert(property, { seed: chosenSeed(), numRuns: 10 });
   });
@@ -86,15 +86,13 @@ describe("a copy of a body", () => {
     },
   ];
   const tells = ({ end, usage: told }: { readonly end: string; readonly usage: unknown }): void => {
-    const facts = copyOf(`${START}"}}],${end}}`).facts();
+    const facts = copyOf(`${START}"}}],${end}}`).facts(1);
     expect(facts).toEqual(told === undefined ? undefined : { ...NAMES, usage: told });
   };
-  it.each(ends)("tells usage only where it is: $what", tells);
-  it.fails.each(misleading)("tells usage only where it is: $what", tells);
+  it.each([...ends, ...misleading])("tells usage only where it is: $what", tells);
 
-  // never ends yet, and would hold the run
-  it.skip("tells nothing of a body that is cut in a string of the usage", () => {
-    expect(copyOf(`${START}"}}],"usage":{"prompt_tokens":7,"service":"c`).facts()).toBeUndefined();
+  it("tells nothing of a body that is cut in a string of the usage", () => {
+    expect(copyOf(`${START}"}}],"usage":{"prompt_tokens":7,"service":"c`).facts(1)).toBeUndefined();
   });
 
   const named = [
@@ -107,11 +105,11 @@ describe("a copy of a body", () => {
     { what: "no names", head: '{"text":"', names: {} },
   ];
   it.each(named)("tells the names of the response: $what", ({ head, names }) => {
-    expect(copyOf(head, CONTENT, `",${USAGE}}`).facts()).toEqual({ ...names, usage });
+    expect(copyOf(head, CONTENT, CONTENT, `",${USAGE}}`).facts(2)).toEqual({ ...names, usage });
   });
-  it.fails("does not tell the names of a part as those of the response", () => {
+  it("does not tell the names of a part as those of the response", () => {
     const head = '{"choices":[{"message":{"tool_calls":[{"id":"call_1","type":"function"}],"content":"';
-    expect(copyOf(head, CONTENT, `"}}],"id":"chatcmpl-1",${USAGE}}`).facts()).not.toMatchObject({
+    expect(copyOf(head, CONTENT, `"}}],"id":"chatcmpl-1",${USAGE}}`).facts(1)).not.toMatchObject({
       id: "call_1",
     });
   });

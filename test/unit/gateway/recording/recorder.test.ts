@@ -19,7 +19,10 @@ beforeEach(() => {
   [now, logged] = [0, []];
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 });
-afterEach(() => vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  expect(store.hasClashed).toBe(false);
+});
 
 function create(options: Partial<RecorderOptions> = {}): Recorder {
   const write = (line: string) => void logged.push(JSON.parse(line) as { count: number });
