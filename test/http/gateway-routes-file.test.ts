@@ -53,7 +53,7 @@ async function upstream(name: string, api: "openai" | "anthropic", ids: readonly
 
 let test: TestApp;
 let base: string;
-/** Of a key for one project. */
+/** Authorization with a key for one project. */
 let ownKey: string;
 let settings: Readonly<Record<string, string>>;
 beforeAll(async () => {

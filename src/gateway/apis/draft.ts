@@ -80,7 +80,7 @@ export interface Draft {
   contentBytes: number;
   /** Some content was left out. */
   isTruncated: boolean;
-  /** What the folds of single APIs remember between events. */
+  /** State of each fold between events. */
   choices?: ChoicesState;
   message?: MessageState;
   response?: ResponseState;

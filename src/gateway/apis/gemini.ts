@@ -55,7 +55,7 @@ function foldHead(draft: Draft, event: Json, skipped: ReadonlySet<string>): Gemi
   return (draft.gemini ??= { candidates: new Map(), usage: {} });
 }
 
-/** Of an event too large to parse, only the reason of its end is known. */
+/** Returns the candidates; of an event too large to parse, one with its finish reason alone. */
 function candidatesIn({ candidates, finishReason }: Json): readonly Json[] {
   if (Array.isArray(candidates)) return candidates.filter(isJsonObject);
   return finishReason === undefined ? [] : [{ finishReason }];

@@ -18,12 +18,7 @@ const NAMED_LAST = /"(modelVersion|responseId|finishReason)"\s*:\s*"([^"\\]{1,25
 export class BodyCopy {
   #parts: Buffer[] = [];
   #head: Buffer | undefined;
-  #bytes = 0;
   #heldBytes = 0;
-
-  get bytes(): number {
-    return this.#bytes;
-  }
 
   get isWhole(): boolean {
     return this.#head === undefined;
@@ -31,7 +26,6 @@ export class BodyCopy {
 
   push(part: Buffer): void {
     this.#parts.push(part);
-    this.#bytes += part.length;
     this.#heldBytes += part.length;
     if (this.#heldBytes <= MAX_WHOLE_BYTES) return;
     const all = Buffer.concat(this.#parts);

@@ -27,8 +27,6 @@ export interface RecorderOptions {
   /** Completions in memory; others are only in the journal. */
   readonly maxPendingCalls: number;
   readonly maxPendingBytes: number;
-  /** Longest time in which completions are collected to be stored together. */
-  readonly batchMs?: number;
 }
 
 export interface RecorderCounts {
@@ -44,7 +42,7 @@ export interface RecorderCounts {
 
 /** Completion in memory. */
 interface Pending {
-  /** Of its journal records. */
+  /** Key of its journal records. */
   readonly name: string;
   readonly project: Project;
   completion: EndedCompletion;
@@ -60,7 +58,7 @@ interface Pending {
 const MAX_BATCH = 500;
 /** A pause after each batch, so that a busy recorder writes few and large ones. */
 const MS_PER_COMPLETION = 25;
-const BATCH_MS = 500;
+const MAX_PAUSE_MS = 500;
 /** Limit of completions read back from the journal at once. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
 const MIN_RETRY_DELAY_MS = 100;
@@ -183,14 +181,13 @@ export class Recorder {
   }
 
   async #run(): Promise<void> {
-    const { batchMs = BATCH_MS } = this.#options;
     let delayMs = MIN_RETRY_DELAY_MS;
     while (this.#pending.size + this.#journaled.length > 0) {
       const waiting = this.#pending.size;
       if (await this.#recordBatch()) {
         delayMs = MIN_RETRY_DELAY_MS;
         if (this.#pending.size < MAX_BATCH && this.#journaled.length === 0)
-          await this.#pause(Math.min(batchMs, waiting * MS_PER_COMPLETION));
+          await this.#pause(Math.min(MAX_PAUSE_MS, waiting * MS_PER_COMPLETION));
       } else {
         await this.#pause(this.#draining ? MIN_RETRY_DELAY_MS : delayMs);
         delayMs = Math.min(delayMs * 2, MAX_RETRY_DELAY_MS);

@@ -88,7 +88,7 @@ const EVENT_END = Buffer.from("\n\n");
 /** Why the gateway ended an exchange. */
 interface Ending {
   readonly outcome: Outcome;
-  /** What the client is told. */
+  /** Sent to the client. */
   readonly error?: AppError;
 }
 

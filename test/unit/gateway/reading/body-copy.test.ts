@@ -23,9 +23,9 @@ const NAMES = { id: "chatcmpl-1", model: "m" };
 describe("a copy of a body", () => {
   it("is whole up to 4 MiB, and then keeps its end", () => {
     const whole = copyOf("\uFEFF", "x".repeat(4 * MIB - 3));
-    expect([whole.isWhole, whole.bytes, whole.text().length]).toEqual([true, 4 * MIB, 4 * MIB - 3]);
+    expect([whole.isWhole, whole.text().length]).toEqual([true, 4 * MIB - 3]);
     whole.push(Buffer.from("yz"));
-    expect([whole.isWhole, whole.bytes]).toEqual([false, 4 * MIB + 2]);
+    expect(whole.isWhole).toBe(false);
     expect(whole.text()).toBe(`${"x".repeat(TAIL_BYTES - 2)}yz`);
   });
 
@@ -37,7 +37,6 @@ describe("a copy of a body", () => {
       (cuts, after, odd) => {
         const body = `${START}${"y".repeat(odd)}"}}],${USAGE},"_":"${" ".repeat(after)}"}`;
         const copy = copyOf(...splitAt(Buffer.from(body), cuts));
-        expect(copy.bytes).toBe(Buffer.byteLength(body));
         expect(copy.facts(1)).toEqual({ ...NAMES, usage });
       },
     );

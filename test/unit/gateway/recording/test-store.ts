@@ -41,7 +41,7 @@ export function started(callId: string): RecordedCompletion {
   return { ...facts, inputs: readInputs() };
 }
 
-/** What is left without content. */
+/** A completion without content. */
 export const bare = (callId: string) => ({
   callId,
   inputs: { truncated: true },
