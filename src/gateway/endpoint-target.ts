@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { FREE } from "./apis/endpoint-paths.ts";
 import { MODEL_APIS } from "./apis/model-apis.ts";
-import { withoutQueryKey } from "./relay/headers.ts";
+import { withoutQueryKey } from "./relay/credentials.ts";
 
 const PATHS = [...MODEL_APIS.map(({ path }) => path), ...FREE].join("|");
 const ENDPOINT = new RegExp(`^/v1(?:${PATHS})(?=/?(?:[?]|$))`, "i");

@@ -1,32 +1,55 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { FairSemaphore, Permit } from "../fairness/fair-semaphore.ts";
+import type { FairSemaphore } from "../fairness/fair-semaphore.ts";
 import { AppError } from "../shared/errors.ts";
-import { secretMask, type SecretMask } from "../shared/secret-mask.ts";
-import { upstreamSecrets } from "./relay/credential.ts";
-import { Relay, type RelayOptions } from "./relay/relay.ts";
-import { openUpstream, type UpstreamOptions } from "./relay/upstream.ts";
+import { secretMask } from "../shared/secret-mask.ts";
+import { hasOwnCredentials, upstreamSecrets } from "./relay/credentials.ts";
+import { upstreamHeaders } from "./relay/headers.ts";
+import {
+  Relay,
+  type RelayContext,
+  type RelayLimits,
+  type RelayMetrics,
+  type RelayOptions,
+} from "./relay/relay.ts";
+import { contentLengthOf } from "./relay/upload.ts";
+import { openUpstream, type UpstreamOptions, type UpstreamRequest } from "./relay/upstream.ts";
+import { pathAt, targetUnder } from "./relay/upstream-path.ts";
 import { Upstreams, type UpstreamsSettings } from "./upstreams.ts";
 
-export interface GatewaySettings extends UpstreamsSettings, Omit<UpstreamOptions, "baseUrl" | "connections"> {
+export interface GatewaySettings
+  extends UpstreamsSettings, RelayLimits, Omit<UpstreamOptions, "baseUrl" | "connections"> {
   /** Limiter of open requests; excess requests are rejected. */
   readonly open: FairSemaphore;
+}
+
+export interface RelayedRequest extends Omit<RelayOptions, "upstreamRequest"> {
+  /** Path and query; default: those of the request. */
+  readonly path?: string;
+  readonly body: UpstreamRequest["body"];
+  /** Keeps the upstream from compressing its response. */
+  readonly isPlain?: boolean;
 }
 
 /** Upstreams and their open relays. */
 export class Gateway {
   readonly upstreams: Upstreams;
   readonly #slots: FairSemaphore;
-  readonly #mask: SecretMask;
+  readonly #context: RelayContext;
   readonly #open = new Set<Relay>();
   #stopping = false;
   #grace: NodeJS.Timeout | undefined;
 
-  constructor(settings: GatewaySettings) {
+  constructor(settings: GatewaySettings, meter: RelayMetrics) {
     const { training, chat, anthropic, gemini, routes = [], open } = settings;
     const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs } = settings;
-    this.#mask = secretMask([training, chat, anthropic, gemini, ...routes].flatMap(upstreamSecrets));
     const times = { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs };
     this.#slots = open;
+    this.#context = {
+      limits: settings,
+      meter,
+      mask: secretMask([training, chat, anthropic, gemini, ...routes].flatMap(upstreamSecrets)),
+      acquireSlot: (tenant) => (this.#stopping ? undefined : open.tryAcquire(tenant)),
+    };
     this.upstreams = new Upstreams(settings, ({ url }) =>
       openUpstream({ baseUrl: url, connections: open.capacity, ...times }),
     );
@@ -52,13 +75,20 @@ export class Gateway {
   }
 
   /** Relays one request; resolves when both sides have ended. Throws `AppError` if no response could be relayed. */
-  async relay(request: FastifyRequest, reply: FastifyReply, options: RelayOptions): Promise<void> {
+  async relay(request: FastifyRequest, reply: FastifyReply, options: RelayedRequest): Promise<void> {
     if (this.#stopping) {
       throw new AppError("service_overloaded", "The gateway is stopping.", { retryAfterSeconds: 1 });
     }
-    const acquireSlot = (): Permit | undefined =>
-      this.#stopping ? undefined : this.#slots.tryAcquire(request.grant.tenant);
-    const relay = new Relay(request, reply, { ...options, mask: this.#mask, acquireSlot });
+    const { target, body, path = pathAt(target, request.url), isPlain = false } = options;
+    const headers = upstreamHeaders(request.headers, {
+      credential: hasOwnCredentials(request) ? undefined : target.credential,
+      requestId: request.id,
+      contentLength: Buffer.isBuffer(body) ? body.length : contentLengthOf(request.raw),
+    });
+    if (isPlain) headers["accept-encoding"] = "identity";
+    const { method } = request;
+    const upstreamRequest = { method, path: targetUnder(target.upstream.base, path), headers, body };
+    const relay = new Relay(request, reply, { ...options, upstreamRequest }, this.#context);
     this.#open.add(relay);
     try {
       await relay.closed;

@@ -13,17 +13,14 @@ import type { Recorder } from "./recording/recorder.ts";
 import type { ResponseIndex } from "./recording/response-index.ts";
 import { readTraceContext } from "./recording/trace-context.ts";
 import type { ReportUnrecorded } from "./recording/unrecorded.ts";
-import type { RelayMetrics } from "./relay/relay.ts";
 import { bodyToSend, checkDeclaredLength, type UploadOptions } from "./relay/upload.ts";
-import { pathAt, targetUnder, withQueryOf } from "./relay/upstream-path.ts";
+import { pathAt, withQueryOf } from "./relay/upstream-path.ts";
 import { projectOf } from "./request-project.ts";
-import { headersFor } from "./request-relay.ts";
 import { decoded, routeQueryOf, routeRequest } from "./route-request.ts";
 import type { Target } from "./upstreams.ts";
 
 export interface ModelRelayOptions {
   readonly gateway: Gateway;
-  readonly meter: RelayMetrics;
   readonly recorder: Recorder;
   readonly responses: ResponseIndex;
   readonly reportUnrecorded: ReportUnrecorded;
@@ -32,8 +29,6 @@ export interface ModelRelayOptions {
   readonly settings: {
     readonly chatBodyLimitBytes: number;
     readonly uploadIdleMs: number;
-    readonly stallMs: number;
-    readonly sseKeepAliveMs: number;
     readonly includeUsage: boolean;
     readonly captureContent: boolean;
   };
@@ -74,23 +69,13 @@ export async function relayModelApi(
   const body = read === undefined ? await bodyToSend(request.raw, limits) : read.body;
   await gateway.relay(request, reply, {
     route: `POST ${modelApi.path}`,
-    meter: options.meter,
     target,
-    upstreamRequest: {
-      method: "POST",
-      path: targetUnder(
-        target.upstream.base,
-        withQueryOf(request.url, normalizePath(pathAt(target, request.url))),
-      ),
-      headers: { ...headersFor(request, target, body), ...(hidesUsage && { "accept-encoding": "identity" }) },
-      body,
-    },
+    path: withQueryOf(request.url, normalizePath(pathAt(target, request.url))),
+    body,
+    isPlain: hidesUsage,
     modelApi,
     wrapsErrors: modelApi.wrapsErrors === true,
     repeatable: true,
-    // Google's Python client would read a comment as an event
-    keepAliveMs: modelApi.api === "gemini" ? 0 : settings.sseKeepAliveMs,
-    stallMs: settings.stallMs,
     observer: recording,
   });
 }

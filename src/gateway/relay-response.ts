@@ -5,9 +5,8 @@ import { notFound } from "./ownership/resource-access.ts";
 import { unreadModelRequest } from "./recording/model-request.ts";
 import { modelLimits, recordingOf, type ModelRelayOptions } from "./relay-model-api.ts";
 import { bodyToSend } from "./relay/upload.ts";
-import { pathBehindPrefix, targetUnder } from "./relay/upstream-path.ts";
+import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { projectOf } from "./request-project.ts";
-import { headersFor } from "./request-relay.ts";
 import { routeRequest } from "./route-request.ts";
 
 /** Request for a response by its id. */
@@ -41,7 +40,7 @@ export async function relayResponse(
     ...options
   }: ModelRelayOptions & { responseRequest: ResponseRequest },
 ): Promise<void> {
-  const { gateway, settings, recorder, responses, meter } = options;
+  const { gateway, recorder, responses } = options;
   const { upstreams } = gateway;
   const maker = await responses.makerFor(request, id);
   const seesAll = request.grant.covers("*");
@@ -60,19 +59,12 @@ export async function relayResponse(
   const recorded = project && { ...options, project, modelApi: RESPONSES, target };
   await gateway.relay(request, reply, {
     route: "responses by id",
-    meter,
     target,
-    upstreamRequest: {
-      method: request.method,
-      path: targetUnder(target.upstream.base, path),
-      headers: headersFor(request, target, body),
-      body,
-    },
+    path,
+    body,
     modelApi: RESPONSES,
     wrapsErrors: false,
     repeatable: true,
-    keepAliveMs: settings.sseKeepAliveMs,
-    stallMs: settings.stallMs,
     observer:
       recorded && isRetrieval ? recordingOf(request, recorded, () => unreadModelRequest(0), one) : undefined,
   });

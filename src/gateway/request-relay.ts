@@ -6,12 +6,9 @@ import type { Target } from "./upstreams.ts";
 import type { NamedCheck } from "./ownership/request-check.ts";
 import { accessOf, type ResourceAccess, type ResourceRoute } from "./ownership/resource-access.ts";
 import { noBody, scannedBody } from "./ownership/scanned-body.ts";
-import { hasOwnCredentials, upstreamHeaders } from "./relay/headers.ts";
-import type { RelayMetrics } from "./relay/relay.ts";
 import { readValidatedBody } from "./relay/validated-body.ts";
-import { bodyToSend, contentLengthOf } from "./relay/upload.ts";
+import { bodyToSend } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
-import { pathAt, targetUnder } from "./relay/upstream-path.ts";
 
 export type BodyPolicy =
   | { readonly kind: "typed"; readonly schema: z.ZodType; readonly limitBytes: number }
@@ -22,8 +19,7 @@ export interface RequestRelayOptions extends Omit<NamedCheck, "target"> {
   readonly gateway: Gateway;
   /** Set if path and model do not decide. */
   readonly target?: Target | undefined;
-  readonly meter: RelayMetrics;
-  readonly settings: Record<"uploadIdleMs" | "stallMs" | "chatBodyLimitBytes", number>;
+  readonly settings: Record<"uploadIdleMs" | "chatBodyLimitBytes", number>;
   readonly route: string;
   readonly body: BodyPolicy;
   readonly wrapsErrors: boolean;
@@ -40,7 +36,7 @@ export async function relayRequest(
   reply: FastifyReply,
   options: RequestRelayOptions,
 ): Promise<void> {
-  const { gateway, meter, settings, route, wrapsErrors, repeatable, resource } = options;
+  const { gateway, route, wrapsErrors, repeatable, resource } = options;
   const access = resource && (await accessOf(request, options.ledger, resource));
   if (!gateway.enter(request, reply)) return;
   const { target, body } = await routedBody(request, options, access);
@@ -48,20 +44,11 @@ export async function relayRequest(
   options.onSend?.();
   await gateway.relay(request, reply, {
     route,
-    meter,
     target,
-    upstreamRequest: {
-      method: request.method,
-      path: targetUnder(target.upstream.base, pathAt(target, request.url)),
-      headers: headersFor(request, target, body),
-      body,
-    },
+    body,
     wrapsErrors,
     repeatable,
-    keepAliveMs: 0,
-    stallMs: settings.stallMs,
-    observer: undefined,
-    rewrite: rewrite,
+    rewrite,
   });
 }
 
@@ -92,17 +79,4 @@ async function routedBody(
     limits: { ...limits, limitBytes: settings.chatBodyLimitBytes },
   });
   return { ...routed, body: routed.read?.body ?? (await bodyToSend(request.raw, limits)) };
-}
-
-/** Builds the upstream request headers for a body. */
-export function headersFor(
-  request: FastifyRequest,
-  target: Target,
-  body: UpstreamRequest["body"],
-): Record<string, string | string[]> {
-  return upstreamHeaders(request.headers, {
-    credential: hasOwnCredentials(request) ? undefined : target.credential,
-    requestId: request.id,
-    contentLength: Buffer.isBuffer(body) ? body.length : contentLengthOf(request.raw),
-  });
 }

@@ -22,7 +22,6 @@ import { createUnrecorded } from "./recording/unrecorded.ts";
 import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
 import { checkOwned, passingRoute } from "./ownership/resource-access.ts";
 import { passThrough } from "./pass-through.ts";
-import type { RelayMetrics } from "./relay/relay.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyPolicy } from "./request-relay.ts";
 import { routeQueryOf } from "./route-request.ts";
@@ -34,10 +33,6 @@ export interface GatewayRoutesSettings extends GatewaySettings {
   readonly trainingBodyLimitBytes: number;
   readonly typedBodyLimitBytes: number;
   readonly uploadIdleMs: number;
-  /** Time a client may stop reading. */
-  readonly stallMs: number;
-  /** Silence in a stream before a keep-alive comment, in ms; 0 for none. */
-  readonly sseKeepAliveMs: number;
   /** Paths without own routes that are relayed unchanged. */
   readonly passThrough: readonly string[];
   /** Adds `include_usage` to recorded streams whose client does not set it. */
@@ -79,11 +74,11 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
     clock: steadyClock,
     logger: app.log,
   });
-  const gateway = new Gateway(settings);
   const meter = registerMetrics(registry, {
     openRequests: () => settings.open.counts().held,
     recorder,
   });
+  const gateway = new Gateway(settings, meter);
   app.addHook("preClose", async () => gateway.stop(settings.graceMs));
   app.addHook("onClose", async () => {
     await gateway.drain();
@@ -102,7 +97,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   const responses = new ResponseIndex(options.completions, () =>
     gateway.upstreams.modelTargets.map(({ name }) => name),
   );
-  const shared = { gateway, meter, settings, ledger, responses };
+  const shared = { gateway, settings, ledger, responses };
   const metered = { ...shared, clock, recorder, reportUnrecorded };
   for (const modelApi of MODEL_APIS) addModelApi(add, modelApi, metered);
   for (const route of typedRoutes) addTyped(add, route, shared);
@@ -124,7 +119,6 @@ type Add = (route: RouteOptions) => void;
 interface Shared {
   readonly gateway: Gateway;
   readonly responses: ResponseIndex;
-  readonly meter: RelayMetrics;
   readonly settings: GatewayRoutesSettings;
   readonly ledger: OwnerLedger;
 }

@@ -1,9 +1,7 @@
 import { AppError } from "../shared/errors.ts";
 import { providerAt } from "../usage/provider-at.ts";
 import { apiOfPath, isTrainingPath, normalizePath, type Api } from "./apis/endpoint-paths.ts";
-import { credentialOf } from "./relay/credential.ts";
-import type { Credential } from "./relay/headers.ts";
-import type { RelayTarget } from "./relay/relay.ts";
+import { credentialOf, type Credential } from "./relay/credentials.ts";
 import type { Upstream } from "./relay/upstream.ts";
 
 export interface UpstreamSettings {
@@ -32,7 +30,9 @@ export interface UpstreamsSettings {
   readonly routes: readonly RouteSettings[] | undefined;
 }
 
-export interface Target extends RelayTarget {
+export interface Target {
+  readonly name: string;
+  readonly upstream: Upstream;
   /** Determines model list format and credential header. */
   readonly api: Api;
   /** Credential sent upstream. */

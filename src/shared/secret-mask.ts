@@ -18,8 +18,10 @@ export function secretMask(secrets: readonly string[]) {
     bytes,
     /** The same headers, if they have no secret. */
     headers<Some extends Headers>(headers: Some): Some {
-      const hasSecret = Object.values(headers).some((value) => known.some((one) => value?.includes(one)));
-      if (!hasSecret && !Object.values(headers).some(Array.isArray)) return headers;
+      const isPlain = Object.values(headers).every(
+        (value) => !known.some((one) => String(value).includes(one)),
+      );
+      if (isPlain) return headers;
       const entries = Object.entries(headers).map(([name, value]) => [
         name,
         Array.isArray(value) ? value.map((one) => masked(one, known)) : value && masked(value, known),

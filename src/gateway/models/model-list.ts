@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
 import { normalizePath } from "../apis/endpoint-paths.ts";
 import type { Gateway } from "../gateway.ts";
-import { hasOwnCredentials } from "../relay/headers.ts";
+import { hasOwnCredentials } from "../relay/credentials.ts";
 import { pathBehindPrefix } from "../relay/upstream-path.ts";
 import type { Target } from "../upstreams.ts";
 import { fetchModels } from "./fetch-models.ts";

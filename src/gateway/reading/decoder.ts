@@ -31,7 +31,7 @@ function inflater(first: Buffer): Transform {
 
 /** Opens a decoder that passes plain bytes to `onData`; `undefined` for an unknown encoding or several. */
 export function openDecoder(
-  contentEncoding: string | undefined,
+  contentEncoding: string | readonly string[] | undefined,
   onData: (plain: Buffer) => void,
 ): Decoder | undefined {
   const encoding = encodingIn(contentEncoding);

@@ -1,6 +1,7 @@
 import { endOfValue } from "../../shared/json-members.ts";
 import type { Draft, Json } from "../apis/draft.ts";
 import type { ModelApi } from "../apis/model-api.ts";
+import type { Headers } from "../relay/headers.ts";
 import { BodyCopy } from "./body-copy.ts";
 import { openDecoder, type Decoder } from "./decoder.ts";
 import { EventReader } from "./event-reader.ts";
@@ -20,14 +21,13 @@ export class ResponseCopy {
   readonly #decoder: Decoder | undefined;
   #form: "unknown" | "object" | "list" | "events" | "other" = "unknown";
   #body = new BodyCopy();
-  #splitter = new SseSplitter(MAX_HELD_BYTES);
-  #events: EventReader | undefined;
+  #stream: { readonly splitter: SseSplitter; readonly events: EventReader } | undefined;
   /** Length in bytes, decompressed if possible. */
   bytes = 0;
   /** The response was understood. */
   isRead = false;
 
-  constructor(api: ModelApi, draft: Draft, contentEncoding: string | undefined) {
+  constructor(api: ModelApi, draft: Draft, contentEncoding: Headers[string]) {
     this.#api = api;
     this.#draft = draft;
     this.#decoder = openDecoder(contentEncoding, (plain) => this.#read(plain));
@@ -67,16 +67,20 @@ export class ResponseCopy {
 
   #readEvents(bytes: Buffer): void {
     this.isRead = true;
-    this.#events ??= new EventReader(this.#api, this.#draft, false);
-    for (const part of this.#splitter.push(bytes)) this.#events.read(part);
+    this.#stream ??= {
+      splitter: new SseSplitter(MAX_HELD_BYTES),
+      events: new EventReader(this.#api, this.#draft, false),
+    };
+    for (const part of this.#stream.splitter.push(bytes)) this.#stream.events.read(part);
   }
 
   #finish(): void {
     if (this.#form === "list" && this.#body.isWhole) return this.#foldList(this.#body.text());
-    if (this.#form === "events") {
-      const isWhole = !this.#splitter.inOversizeEvent;
-      const rest = this.#splitter.rest();
-      if (rest.length > 0) this.#events?.readLast(rest, isWhole);
+    if (this.#stream !== undefined) {
+      const { splitter, events } = this.#stream;
+      const isWhole = !splitter.inOversizeEvent;
+      const rest = splitter.rest();
+      if (rest.length > 0) events.readLast(rest, isWhole);
     }
     if (this.#form !== "object" && this.#form !== "list") return;
     const event = this.#body.isWhole

@@ -1,8 +1,7 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { encodingIn } from "../decompress-body.ts";
 import { newDraft, type Draft } from "../apis/draft.ts";
 import type { ModelApi } from "../apis/model-api.ts";
-import { isEventStream } from "../relay/headers.ts";
+import { isEventStream, type Headers } from "../relay/headers.ts";
 import { EventReader } from "./event-reader.ts";
 import { firstByte } from "./first-byte.ts";
 import { ResponseCopy } from "./response-copy.ts";
@@ -10,6 +9,7 @@ import { SseSplitter } from "./sse-splitter.ts";
 
 /** Larger events are relayed in parts. */
 const MAX_HELD_BYTES = 1024 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 export interface ReaderOptions {
   /** `undefined`: a response of any kind, which is not read. */
@@ -38,19 +38,23 @@ export class ResponseReader {
   readonly draft: Draft;
   readonly #api: ModelApi | undefined;
   readonly #copy: ResponseCopy | undefined;
+  /** Set for what is labelled as a stream. */
+  readonly #splitter: SseSplitter | undefined;
   readonly #events: EventReader | undefined;
-  readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
   /** Undefined until the first byte of what is labelled as a stream. */
   #isStream: boolean | undefined;
 
-  constructor({ api, isCopied, keepsContent, hidesUsage }: ReaderOptions, headers: IncomingHttpHeaders) {
+  constructor({ api, isCopied, keepsContent, hidesUsage }: ReaderOptions, headers: Headers) {
     const encoding = headers["content-encoding"];
     this.draft = newDraft(keepsContent);
     this.#api = api;
     this.#copy = api && isCopied ? new ResponseCopy(api, this.draft, encoding) : undefined;
-    this.#events = api && new EventReader(api, this.draft, hidesUsage);
-    if (!(encodingIn(encoding) === undefined && isEventStream(headers["content-type"])))
+    if (encodingIn(encoding) === undefined && isEventStream(headers["content-type"])) {
+      this.#splitter = new SseSplitter(MAX_HELD_BYTES);
+      this.#events = api && new EventReader(api, this.draft, hidesUsage);
+    } else {
       this.#isStream = false;
+    }
   }
 
   /** A stream of events, which may end with an error event. */
@@ -65,7 +69,7 @@ export class ResponseReader {
 
   /** The client has received part of an event too large to hold. */
   get isInEvent(): boolean {
-    return this.#splitter.inOversizeEvent;
+    return this.#splitter?.inOversizeEvent === true;
   }
 
   /** All content has been relayed; usage is outstanding. */
@@ -98,9 +102,9 @@ export class ResponseReader {
   /** Reads a chunk; returns the bytes that can be sent now. */
   pass(chunk: Buffer): Buffer[] {
     this.#isStream ??= isStreamFrom(chunk);
-    if (this.#isStream === false) {
+    if (this.#isStream === false || this.#splitter === undefined) {
       this.#copy?.push(chunk);
-      const blank = this.#splitter.rest();
+      const blank = this.#splitter?.rest() ?? NOTHING;
       return blank.length === 0 ? [chunk] : [blank, chunk];
     }
     return this.#splitter.push(chunk).flatMap((part) => {
@@ -117,7 +121,7 @@ export class ResponseReader {
       return { rest: [], isComplete: !isCutList, read };
     }
     const isWhole = !this.isInEvent;
-    const rest = this.#splitter.rest();
+    const rest = this.#splitter?.rest() ?? NOTHING;
     if (this.#events === undefined)
       return { rest: rest.length === 0 ? [] : [rest], isComplete: true, read: undefined };
     const last = rest.length === 0 ? undefined : this.#events.readLast(rest, isWhole);

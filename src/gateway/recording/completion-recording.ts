@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { gatewayId } from "../../calls/events/gateway-id.ts";
 import { isUniqueId } from "../../calls/events/completion.ts";
 import { assertNever } from "../../shared/assert-never.ts";
@@ -9,7 +8,7 @@ import type { Draft, Json } from "../apis/draft.ts";
 import type { ModelApi } from "../apis/model-api.ts";
 import { foldEvent, readObject } from "../reading/fold-event.ts";
 import { ResponseReader } from "../reading/response-reader.ts";
-import { upstreamRequestIdOf } from "../relay/headers.ts";
+import { upstreamRequestIdOf, type Headers } from "../relay/headers.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
 import type { Caller } from "./caller.ts";
 import { LazyRequest } from "./lazy-request.ts";
@@ -84,7 +83,7 @@ export class CompletionRecording implements RelayObserver {
     setImmediate(() => this.#start());
   }
 
-  onHead(status: number, headers: IncomingHttpHeaders): ResponseReader {
+  onHead(status: number, headers: Headers): ResponseReader {
     this.#start();
     this.#status = status;
     this.#firstByteMs = this.#elapsedMs();
@@ -124,7 +123,7 @@ export class CompletionRecording implements RelayObserver {
     await this.#write(this.#completion(this.#outcome(relayed)));
   }
 
-  #newReader(headers: IncomingHttpHeaders): ResponseReader {
+  #newReader(headers: Headers): ResponseReader {
     const { modelApi: api, captureContent: keepsContent, hidesUsage } = this.#options;
     return new ResponseReader({ api, isCopied: true, keepsContent, hidesUsage }, headers);
   }

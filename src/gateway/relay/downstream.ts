@@ -60,12 +60,17 @@ export class Downstream {
     if (!this.hasLeft && !this.#response.writableEnded) this.#response.flushHeaders();
   }
 
-  /** Returns false if the client must read first: wait for `drained`. */
+  /** Sends bytes at the client's pace. */
+  async send(parts: readonly Buffer[]): Promise<void> {
+    for (const part of joinNeighbours(parts)) if (!this.write(part)) await this.#drained();
+  }
+
+  /** Returns false if the client must read first. */
   write(bytes: Buffer): boolean {
     return this.hasLeft || this.#response.write(bytes);
   }
 
-  async drained(): Promise<void> {
+  async #drained(): Promise<void> {
     this.#isWaiting = true;
     this.#response.setTimeout(this.#stallMs);
     await Promise.race([once(this.#response, "drain"), this.closed]);
@@ -77,7 +82,7 @@ export class Downstream {
     const response = this.#response;
     if (this.hasLeft || this.#isBrokenOff) return;
     response.end(last);
-    if (response.writableFinished) return;
+    if (response.writableLength === 0) return;
     response.setTimeout(this.#stallMs);
     // after the response, the server owns the connection's timeout
     response.once("finish", () => response.setTimeout(0));
@@ -102,4 +107,18 @@ export class Downstream {
     if (last === undefined) setImmediate(tearDown);
     else response.write(last, () => setImmediate(tearDown));
   }
+}
+
+/** Joins buffers that are adjacent in memory, such as events of one read, into one write. */
+function joinNeighbours(parts: readonly Buffer[]): Buffer[] {
+  const joined: Buffer[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (last?.buffer === part.buffer && last.byteOffset + last.length === part.byteOffset) {
+      joined[joined.length - 1] = Buffer.from(part.buffer, last.byteOffset, last.length + part.length);
+    } else {
+      joined.push(part);
+    }
+  }
+  return joined;
 }

@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import type { Permit } from "../../fairness/fair-semaphore.ts";
+import type { Tenant } from "../../fairness/tenant.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { SecretMask } from "../../shared/secret-mask.ts";
 import type { ModelApi } from "../apis/model-api.ts";
 import { envelopeOf, errorBodyOf, errorFrame } from "../error-envelope.ts";
 import { ResponseReader, type ResponseEnd } from "../reading/response-reader.ts";
+import type { Target } from "../upstreams.ts";
 import { Downstream, type OutHeaders } from "./downstream.ts";
 import {
   OF_JSON,
@@ -17,9 +18,9 @@ import {
   type HeldBody,
   type ResponseRewrite,
 } from "./held-body.ts";
-import { clientHeaders } from "./headers.ts";
+import { clientHeaders, type Headers } from "./headers.ts";
 import { truncatedStream, UpstreamError } from "./upstream-error.ts";
-import type { Upstream, UpstreamCall, UpstreamRequest, UpstreamResponse } from "./upstream.ts";
+import type { UpstreamBody, UpstreamCall, UpstreamRequest, UpstreamResponse } from "./upstream.ts";
 
 /** Client-side outcome of a relay. */
 export type Outcome = "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error";
@@ -28,7 +29,7 @@ export type Outcome = "finished" | "aborted" | "client_stalled" | "upstream_cut"
 export interface RelayObserver {
   onSend(): void;
   /** Returns the reader of the response, which sees all of it. */
-  onHead(status: number, headers: IncomingHttpHeaders): ResponseReader;
+  onHead(status: number, headers: Headers): ResponseReader;
   /** The reader has read more of the response, which waits for the returned promise. */
   onData(): Promise<void> | undefined;
   /** Error sent to the client instead of a response, or within one. */
@@ -43,16 +44,17 @@ export interface RelayMetrics {
   ended(route: string, outcome: Outcome): void;
 }
 
-export interface RelayTarget {
-  readonly name: string;
-  readonly upstream: Upstream;
+export interface RelayLimits {
+  /** Time a client may stop reading. */
+  readonly stallMs: number;
+  /** Silence in a stream before a keep-alive comment, in ms; 0 for none. */
+  readonly sseKeepAliveMs: number;
 }
 
 export interface RelayOptions {
   /** Route label in metrics. */
   readonly route: string;
-  readonly meter: RelayMetrics;
-  readonly target: RelayTarget;
+  readonly target: Target;
   readonly upstreamRequest: UpstreamRequest;
   /** API of the response; `undefined` for an endpoint of any kind. */
   readonly modelApi?: ModelApi | undefined;
@@ -60,19 +62,17 @@ export interface RelayOptions {
   readonly wrapsErrors: boolean;
   /** False: a retry could start a second paid job, so errors forbid it once the first may have started. */
   readonly repeatable: boolean;
-  /** Silence in a stream before a keep-alive comment, in ms; 0 for none. */
-  readonly keepAliveMs: number;
-  /** Time a client may stop reading. */
-  readonly stallMs: number;
-  readonly observer: RelayObserver | undefined;
+  readonly observer?: RelayObserver | undefined;
   readonly rewrite?: ResponseRewrite | undefined;
 }
 
 export interface RelayContext {
+  readonly limits: RelayLimits;
+  readonly meter: RelayMetrics;
   /** Masks the operator's keys. */
   readonly mask: SecretMask;
   /** Acquires a permit to read a stream on after its client disconnected; `undefined` if unavailable. */
-  readonly acquireSlot: () => Permit | undefined;
+  readonly acquireSlot: (tenant: Tenant) => Permit | undefined;
 }
 
 /** Time an upstream may keep the connection open after its last event. */
@@ -103,7 +103,8 @@ export class Relay {
   readonly closed: Promise<void>;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  readonly #options: RelayOptions & RelayContext;
+  readonly #options: RelayOptions;
+  readonly #context: RelayContext;
   readonly #down: Downstream;
   #call: UpstreamCall | undefined;
   /** Set if the gateway ends the exchange. */
@@ -117,11 +118,12 @@ export class Relay {
   /** Set while a stream is read on for its usage after its client disconnected. */
   #readOn: { readonly permit: Permit; bytes: number } | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, options: RelayOptions & RelayContext) {
+  constructor(request: FastifyRequest, reply: FastifyReply, options: RelayOptions, context: RelayContext) {
     this.#request = request;
     this.#reply = reply;
     this.#options = options;
-    this.#down = new Downstream(reply.raw, options.stallMs, {
+    this.#context = context;
+    this.#down = new Downstream(reply.raw, context.limits.stallMs, {
       onLeave: () => this.#leave(),
       onStall: () => this.#stall(),
     });
@@ -161,13 +163,12 @@ export class Relay {
   }
 
   async #pass({ status, headers: theirs, body }: UpstreamResponse): Promise<void> {
-    const { observer, meter, route, rewrite, wrapsErrors, modelApi, mask } = this.#options;
+    const { observer, route, rewrite, wrapsErrors, modelApi } = this.#options;
+    const { mask, meter } = this.#context;
     meter.firstByte(route, this.#reply.elapsedTime / 1000);
-    const headers = mask.headers(theirs);
-    const reader =
-      observer?.onHead(status, headers) ??
-      new ResponseReader({ api: modelApi, isCopied: false, keepsContent: false, hidesUsage: false }, headers);
-    const head = { status, headers: this.#outHeaders(headers) };
+    const headers = mask.headers(clientHeaders(theirs));
+    const reader = observer?.onHead(status, headers) ?? readerOfEvents(modelApi, headers);
+    const head = { status, headers: this.#withOwn(headers) };
     this.#head = head;
     const hasBody = this.#request.method !== "HEAD";
     const isSuccess = status >= 200 && status < 300;
@@ -185,7 +186,7 @@ export class Relay {
   }
 
   /** Relays a response as it comes. The last event, or else the last byte, waits until the response is recorded. */
-  async #passOn(body: AsyncIterable<Buffer>, reader: ResponseReader): Promise<void> {
+  async #passOn(body: UpstreamBody, reader: ResponseReader): Promise<void> {
     const { status, headers } = this.#head!;
     const outcome = status >= 400 ? "error" : "finished";
     const { "content-length": length = Number.POSITIVE_INFINITY, ...others } = headers;
@@ -193,10 +194,9 @@ export class Relay {
     let missingBytes = isStream ? Number.POSITIVE_INFINITY : Number(length);
     this.#begin(status, isStream ? others : headers);
     // the first bytes take the headers along, unless they are late
-    const flush = setImmediate(() => this.#down.flush());
+    if (!body.isReady) this.#down.flush();
     const keepAlive = this.#keepAlive(reader, isStream);
     for await (const chunk of body) {
-      clearImmediate(flush);
       const parts = reader.pass(chunk);
       await this.#options.observer?.onData();
       if (this.#readOn !== undefined) {
@@ -208,7 +208,7 @@ export class Relay {
       if (missingBytes <= 0) this.#end ??= reader.end();
       await this.#end?.read;
       if (missingBytes <= 0 || reader.isOver) await this.#settle(outcome);
-      await this.#write(parts);
+      await this.#down.send(parts);
       keepAlive?.refresh();
       if (reader.isOver) this.#linger();
     }
@@ -217,7 +217,7 @@ export class Relay {
     await this.#options.observer?.onData();
     if (this.#readOn !== undefined) return this.#settle("aborted");
     if (isComplete) await this.#settle(outcome);
-    await this.#write(rest);
+    await this.#down.send(rest);
     if (!isComplete) throw truncatedStream();
     this.#down.end();
   }
@@ -233,16 +233,15 @@ export class Relay {
     this.#down.head(status, headers);
   }
 
-  async #write(parts: readonly Buffer[]): Promise<void> {
-    for (const part of joinNeighbours(parts)) if (!this.#down.write(part)) await this.#down.drained();
-  }
-
   #keepAlive(reader: ResponseReader, isStream: boolean): NodeJS.Timeout | undefined {
-    const { keepAliveMs } = this.#options;
-    if (keepAliveMs === 0 || !isStream) return undefined;
+    const { modelApi } = this.#options;
+    const { sseKeepAliveMs } = this.#context.limits;
+    // Google's Python client would read a comment as an event
+    if (sseKeepAliveMs === 0 || !isStream || modelApi === undefined || modelApi.api === "gemini")
+      return undefined;
     const timer = setInterval(() => {
       if (reader.takesComment && !this.#down.isWaiting) this.#down.write(KEEP_ALIVE);
-    }, keepAliveMs);
+    }, sseKeepAliveMs);
     this.#timers.push(timer);
     return timer;
   }
@@ -256,15 +255,16 @@ export class Relay {
 
   #leave(): void {
     if (this.#outcome !== undefined) return;
-    const permit = this.#reader?.awaitsUsage === true ? this.#options.acquireSlot() : undefined;
+    const permit =
+      this.#reader?.awaitsUsage === true ? this.#context.acquireSlot(this.#request.grant.tenant) : undefined;
     if (permit === undefined) return this.#endWith(LEFT);
     this.#readOn = { permit, bytes: 0 };
     this.#timers.push(setTimeout(() => this.#endWith(LEFT), READ_ON_MS));
   }
 
   #stall(): void {
-    const { route, stallMs } = this.#options;
-    this.#request.log.warn({ route, stall_ms: stallMs }, "client stalled");
+    const { stallMs } = this.#context.limits;
+    this.#request.log.warn({ route: this.#options.route, stall_ms: stallMs }, "client stalled");
     const error = new AppError("client_stalled", "The client did not read its response in time.");
     this.#endWith({ outcome: "client_stalled", error });
   }
@@ -319,12 +319,15 @@ export class Relay {
   }
 
   /** Merges headers set by hooks with forwarded upstream headers. */
-  #outHeaders(upstream: IncomingHttpHeaders): OutHeaders {
-    const headers = clientHeaders(upstream);
+  #withOwn(upstream: OutHeaders): OutHeaders {
+    const headers: Record<string, string | string[]> = { ...upstream };
     const own = this.#request.id;
     const theirs = headers["x-request-id"];
-    for (const [name, value] of Object.entries(this.#reply.getHeaders()))
+    const added = this.#reply.getHeaders();
+    for (const name in added) {
+      const value = added[name];
       headers[name] = Array.isArray(value) ? value : String(value);
+    }
     const clientNamedIt = this.#request.headers["x-request-id"] === own;
     headers["x-request-id"] = clientNamedIt || theirs === undefined ? own : theirs;
     if (theirs !== undefined && theirs !== own) headers["x-upstream-request-id"] = theirs;
@@ -335,7 +338,7 @@ export class Relay {
   async #settle(outcome: Outcome): Promise<void> {
     if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
-    this.#options.meter.ended(this.#options.route, outcome);
+    this.#context.meter.ended(this.#options.route, outcome);
     await this.#tell(outcome);
   }
 
@@ -348,16 +351,7 @@ export class Relay {
   }
 }
 
-/** Joins buffers that are adjacent in memory, such as events of one read, into one write. */
-function joinNeighbours(parts: readonly Buffer[]): Buffer[] {
-  const joined: Buffer[] = [];
-  for (const part of parts) {
-    const last = joined.at(-1);
-    if (last?.buffer === part.buffer && last.byteOffset + last.length === part.byteOffset) {
-      joined[joined.length - 1] = Buffer.from(part.buffer, last.byteOffset, last.length + part.length);
-    } else {
-      joined.push(part);
-    }
-  }
-  return joined;
+/** Returns the reader of a response that is not recorded: only the end of a stream matters. */
+function readerOfEvents(api: ModelApi | undefined, headers: OutHeaders): ResponseReader {
+  return new ResponseReader({ api, isCopied: false, keepsContent: false, hidesUsage: false }, headers);
 }

@@ -28,8 +28,13 @@ export interface UpstreamRequest {
 export interface UpstreamResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Throws `UpstreamError`. */
-  readonly body: AsyncIterable<Buffer>;
+  readonly body: UpstreamBody;
+}
+
+/** Throws `UpstreamError`. */
+export interface UpstreamBody extends AsyncIterable<Buffer> {
+  /** The next read waits for nothing. */
+  readonly isReady: boolean;
 }
 
 export interface UpstreamCall {
@@ -78,7 +83,7 @@ const MAX_UNREAD_BYTES = 64 * 1024;
 const END = { done: true, value: undefined } as const;
 
 /** One request and its response, whose body is read as an iterator. */
-class Exchange implements UpstreamCall, Dispatcher.DispatchHandler, AsyncIterableIterator<Buffer> {
+class Exchange implements UpstreamCall, UpstreamBody, Dispatcher.DispatchHandler {
   readonly #onSend: () => void;
   readonly #head = Promise.withResolvers<UpstreamResponse>();
   #controller: Dispatcher.DispatchController | undefined;
@@ -95,6 +100,10 @@ class Exchange implements UpstreamCall, Dispatcher.DispatchHandler, AsyncIterabl
 
   get response(): Promise<UpstreamResponse> {
     return this.#head.promise;
+  }
+
+  get isReady(): boolean {
+    return this.#unread.length > 0 || this.#isOver;
   }
 
   abort(): void {
