@@ -17,18 +17,21 @@ export const PROJECT_MEMBERS = [...PROJECTS, ...ENTITIES];
 /**
  * Checks project names in headers and query. Throws bad_request if headers name different projects; forbidden; validation.
  */
-export async function checkNamedProjects({ raw, url, grant }: FastifyRequest): Promise<void> {
-  const sent = HEADERS.map((name) =>
-    raw.rawHeaders.filter((_value, at, all) => at % 2 === 1 && all[at - 1]!.toLowerCase() === name),
-  );
+export async function checkNamedProjects({ raw, headers, url, grant }: FastifyRequest): Promise<void> {
+  if (HEADERS.some((name) => headers[name] !== undefined)) checkHeaders(grant, raw.headersDistinct);
+  if (!url.includes("?")) return;
+  const query = [...new URLSearchParams(url.split("?").slice(1).join("?"))].filter(([, text]) => text !== "");
+  checkMembers(grant, "query", query);
+}
+
+function checkHeaders(grant: Grant, headers: NodeJS.Dict<string[]>): void {
+  const sent = HEADERS.map((name) => headers[name] ?? []);
   const named = sent.flat().map(headerText);
   // a name without a slash is the provider's own id
   if (!named.every((name) => !name.includes("/") || mayName(grant, name)))
     throw new AppError("forbidden", "This key may not use that project.");
   if (sent.some((values) => values.length > 1) || new Set(named.filter(isProjectId)).size > 1)
     throw new AppError("bad_request", "The request headers name more than one project.");
-  const query = [...new URLSearchParams(url.split("?").slice(1).join("?"))].filter(([, text]) => text !== "");
-  checkMembers(grant, "query", query);
 }
 
 /**

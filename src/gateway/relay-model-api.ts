@@ -38,7 +38,8 @@ export interface ModelRelayOptions {
 export async function relayModelApi(
   request: FastifyRequest,
   reply: FastifyReply,
-  { modelApi, ...options }: ModelRelayOptions & { readonly modelApi: ModelApi },
+  modelApi: ModelApi,
+  options: ModelRelayOptions,
 ): Promise<void> {
   const { gateway, settings } = options;
   if (!gateway.enter(request, reply)) return;

@@ -160,7 +160,7 @@ function addModelApi(add: Add, modelApi: ModelApi, options: ModelRelayOptions): 
     method: "POST",
     url: modelApi.path,
     schema: modelApi.schema === undefined ? { hide: true } : described({ ...modelApi.schema, ...parts }),
-    handler: (request, reply) => relayModelApi(request, reply, { ...options, modelApi }),
+    handler: (request, reply) => relayModelApi(request, reply, modelApi, options),
   });
 }
 
@@ -232,7 +232,7 @@ function addPassThrough(add: Add, { shared, metered, reportUnmetered }: PassThro
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const call = request.method === "POST" ? geminiCallIn(request.url) : undefined;
       const modelApi = GEMINI_APIS.get(call?.verb ?? "");
-      if (modelApi !== undefined) return relayModelApi(request, reply, { ...metered, modelApi });
+      if (modelApi !== undefined) return relayModelApi(request, reply, modelApi, metered);
       if (call?.verb === "countTokens") return relay(request, reply);
       const responseRequest = parseResponseRequest(request);
       if (responseRequest !== undefined)

@@ -8,7 +8,7 @@ export interface DownstreamListener {
   onStall(): void;
 }
 
-export type OutHeaders = Readonly<Record<string, string | string[]>>;
+export type OutHeaders = Record<string, string | string[]>;
 
 /** The client's side of a relay: a response that either completes or visibly breaks. */
 export class Downstream {
@@ -52,7 +52,7 @@ export class Downstream {
   }
 
   head(status: number, headers: OutHeaders): void {
-    if (!this.hasLeft) this.#response.writeHead(status, headers as Record<string, string | string[]>);
+    if (!this.hasLeft) this.#response.writeHead(status, headers);
   }
 
   /** Sends the headers if no byte of the body has taken them along. */

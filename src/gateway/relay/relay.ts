@@ -189,10 +189,10 @@ export class Relay {
   async #passOn(body: UpstreamBody, reader: ResponseReader): Promise<void> {
     const { status, headers } = this.#head!;
     const outcome = status >= 400 ? "error" : "finished";
-    const { "content-length": length = Number.POSITIVE_INFINITY, ...others } = headers;
     const { isStream } = reader;
-    let missingBytes = isStream ? Number.POSITIVE_INFINITY : Number(length);
-    this.#begin(status, isStream ? others : headers);
+    if (isStream) delete headers["content-length"];
+    let missingBytes = Number(headers["content-length"] ?? Number.POSITIVE_INFINITY);
+    this.#begin(status, headers);
     // the first bytes take the headers along, unless they are late
     if (!body.isReady) this.#down.flush();
     const keepAlive = this.#keepAlive(reader, isStream);
@@ -206,7 +206,7 @@ export class Relay {
       }
       missingBytes -= chunk.length;
       if (missingBytes <= 0) this.#end ??= reader.end();
-      await this.#end?.read;
+      if (this.#end?.read !== undefined) await this.#end.read;
       if (missingBytes <= 0 || reader.isOver) await this.#settle(outcome);
       await this.#down.send(parts);
       keepAlive?.refresh();
@@ -319,8 +319,7 @@ export class Relay {
   }
 
   /** Merges headers set by hooks with forwarded upstream headers. */
-  #withOwn(upstream: OutHeaders): OutHeaders {
-    const headers: Record<string, string | string[]> = { ...upstream };
+  #withOwn(headers: OutHeaders): OutHeaders {
     const own = this.#request.id;
     const theirs = headers["x-request-id"];
     const added = this.#reply.getHeaders();
@@ -335,19 +334,17 @@ export class Relay {
   }
 
   /** Resolves when the last byte may be sent. */
-  async #settle(outcome: Outcome): Promise<void> {
-    if (this.#outcome !== undefined) return;
+  #settle(outcome: Outcome): Promise<void> | undefined {
+    if (this.#outcome !== undefined) return undefined;
     this.#outcome = outcome;
     this.#context.meter.ended(this.#options.route, outcome);
-    await this.#tell(outcome);
+    return this.#tell(outcome);
   }
 
-  async #tell(outcome: Outcome): Promise<void> {
-    try {
-      await this.#options.observer?.onOutcome(outcome, this.#head?.status);
-    } catch (error) {
+  #tell(outcome: Outcome): Promise<void> | undefined {
+    return this.#options.observer?.onOutcome(outcome, this.#head?.status).catch((error: unknown) => {
       this.#request.log.error({ err: error }, "completion not recorded");
-    }
+    });
   }
 }
 

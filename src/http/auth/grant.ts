@@ -36,7 +36,16 @@ export interface Grant {
   project(projectId: string, loc?: readonly (string | number)[]): Project;
 }
 
+const grants = new WeakMap<ApiKey, Grant>();
+
+/** Returns the permissions of a key, the same for each request. */
 export function grantOf(key: ApiKey): Grant {
+  const grant = grants.get(key) ?? newGrant(key);
+  grants.set(key, grant);
+  return grant;
+}
+
+function newGrant(key: ApiKey): Grant {
   const { secretHash: _, ...facts } = key;
   return {
     keyId: key.id,
