@@ -1,5 +1,8 @@
 import zlib from "node:zlib";
+import { AppError } from "../shared/errors.ts";
+import { tooLarge } from "./relay/upload.ts";
 
+type ContentEncoding = string | readonly string[] | undefined;
 type Decompress = (compressed: Buffer, options: { maxOutputLength: number }) => Buffer;
 
 const decompressors: ReadonlyMap<string, Decompress> = new Map<string, Decompress>([
@@ -16,7 +19,7 @@ const decompressors: ReadonlyMap<string, Decompress> = new Map<string, Decompres
 ]);
 
 /** Returns the content encoding that a header names; `undefined`: none. */
-export function encodingIn(header: string | readonly string[] | undefined): string | undefined {
+export function encodingIn(header: ContentEncoding): string | undefined {
   const encoding = String(header ?? "")
     .trim()
     .toLowerCase();
@@ -24,18 +27,28 @@ export function encodingIn(header: string | readonly string[] | undefined): stri
 }
 
 /**
- * Decompresses a body with the given `content-encoding`; `undefined` if that is unknown or several, if the body is not of it
- * or exceeds `maxBytes`.
+ * Decompresses a body with the given `content-encoding`. Throws unsupported_media_type if that is unknown or several,
+ * payload_too_large, bad_request if the body is not of it.
  */
-export function decompressBody(
-  contentEncoding: string | readonly string[] | undefined,
-  body: Buffer,
-  maxBytes: number,
-): Buffer | undefined {
+export function decompress(contentEncoding: ContentEncoding, body: Buffer, maxBytes: number): Buffer {
   const encoding = encodingIn(contentEncoding);
   if (encoding === undefined) return body;
+  const decompressor = decompressors.get(encoding);
+  if (decompressor === undefined)
+    throw new AppError("unsupported_media_type", `Unknown content encoding: ${encoding}.`);
   try {
-    return decompressors.get(encoding)?.(body, { maxOutputLength: maxBytes });
+    return decompressor(body, { maxOutputLength: maxBytes });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
+    throw new AppError("bad_request", "The body cannot be decompressed.", { cause: error });
+  }
+}
+
+/** Decompresses a body; `undefined` if that is not possible. */
+export function decompressBody(...body: Parameters<typeof decompress>): Buffer | undefined {
+  try {
+    return decompress(...body);
   } catch {
     return undefined;
   }

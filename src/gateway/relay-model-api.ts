@@ -8,12 +8,12 @@ import type { Gateway } from "./gateway.ts";
 import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
 import { readCaller } from "./recording/caller.ts";
 import { CompletionRecording, type RecordingOptions } from "./recording/completion-recording.ts";
-import { unreadModelRequest, type ModelRequest } from "./recording/model-request.ts";
+import type { ModelRequest } from "./recording/model-request.ts";
 import type { Recorder } from "./recording/recorder.ts";
 import type { ResponseIndex } from "./recording/response-index.ts";
 import { readTraceContext } from "./recording/trace-context.ts";
 import type { ReportUnrecorded } from "./recording/unrecorded.ts";
-import { bodyToSend, checkDeclaredLength, type UploadOptions } from "./relay/upload.ts";
+import { checkDeclaredLength, uploadOptions } from "./relay/upload.ts";
 import { pathAt, withQueryOf } from "./relay/upstream-path.ts";
 import { projectOf } from "./request-project.ts";
 import { decoded, routeQueryOf, routeRequest } from "./route-request.ts";
@@ -47,33 +47,30 @@ export async function relayModelApi(
   const named = projectOf(request);
   if (named.project === undefined) options.reportUnrecorded(request, reply, named.reason);
   else options.recorder.admit();
-  const limits = modelLimits(request, options);
+  const limits = uploadOptions(request, settings.chatBodyLimitBytes, settings.uploadIdleMs);
   const isRecorded = named.project !== undefined;
   const includeUsage = isRecorded && modelApi.asksForUsage === true && settings.includeUsage;
   const query = routeQueryOf(request);
   const routing = { ...options, query, isRecorded, includeUsage, limits };
   const { target, read } = await routeRequest(request, routing);
-  const hidesUsage = read?.hideUsage ?? false;
-  const mayRepeat = request.headers["idempotency-key"] !== undefined;
-  const readBody = read?.readRequest ?? (() => unreadModelRequest(0));
-  const readInputs = modelApi.api === "gemini" ? () => withPathFacts(readBody(), request.url) : readBody;
+  const readInputs =
+    modelApi.api === "gemini" ? () => withPathFacts(read.readRequest(), request.url) : read.readRequest;
   const recording =
     named.project &&
     recordingOf(request, { ...options, project: named.project, modelApi, target }, readInputs, {
-      hidesUsage,
-      mayRepeat,
+      hidesUsage: read.hideUsage,
+      mayRepeat: request.headers["idempotency-key"] !== undefined,
     });
   // the id of a response that may run on is that of its response
-  if (recording !== undefined && !(modelApi === RESPONSES && read?.mayRunOn() === true))
+  if (recording !== undefined && !(modelApi === RESPONSES && read.mayRunOn()))
     void reply.header("x-sumtree-call-id", recording.callId);
 
-  const body = read === undefined ? await bodyToSend(request.raw, limits) : read.body;
   await gateway.relay(request, reply, {
     route: `POST ${modelApi.path}`,
     target,
     path: withQueryOf(request.url, normalizePath(pathAt(target, request.url))),
-    body,
-    isPlain: hidesUsage,
+    body: read.body,
+    isPlain: read.hideUsage,
     modelApi,
     wrapsErrors: modelApi.wrapsErrors === true,
     repeatable: true,
@@ -85,14 +82,6 @@ export async function relayModelApi(
 function withPathFacts(read: ModelRequest, url: string): ModelRequest {
   const { model, verb } = geminiCallIn(url)!;
   return { ...read, model: decoded(model), stream: /^stream/i.test(verb) };
-}
-
-export function modelLimits(request: FastifyRequest, { settings }: ModelRelayOptions): UploadOptions {
-  return {
-    limitBytes: settings.chatBodyLimitBytes,
-    idleMs: settings.uploadIdleMs,
-    hold: (bytes) => request.server.bodies.hold(request, bytes),
-  };
 }
 
 interface Recorded extends ModelRelayOptions {

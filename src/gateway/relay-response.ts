@@ -3,8 +3,8 @@ import { normalizePath } from "./apis/endpoint-paths.ts";
 import { RESPONSES } from "./apis/model-apis.ts";
 import { notFound } from "./ownership/resource-access.ts";
 import { unreadModelRequest } from "./recording/model-request.ts";
-import { modelLimits, recordingOf, type ModelRelayOptions } from "./relay-model-api.ts";
-import { bodyToSend } from "./relay/upload.ts";
+import { recordingOf, type ModelRelayOptions } from "./relay-model-api.ts";
+import { uploadOptions } from "./relay/upload.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { projectOf } from "./request-project.ts";
 import { routeRequest } from "./route-request.ts";
@@ -40,7 +40,7 @@ export async function relayResponse(
     ...options
   }: ModelRelayOptions & { responseRequest: ResponseRequest },
 ): Promise<void> {
-  const { gateway, recorder, responses } = options;
+  const { gateway, settings, recorder, responses } = options;
   const { upstreams } = gateway;
   const maker = await responses.makerFor(request, id);
   const seesAll = request.grant.covers("*");
@@ -51,17 +51,16 @@ export async function relayResponse(
   const target = (maker && upstreams.named(maker.upstream)) ?? upstreams.targetFor({ path });
   if (!gateway.enter(request, reply)) return;
   if (project !== undefined) recorder.admit();
-  const limits = modelLimits(request, options);
+  const limits = uploadOptions(request, settings.chatBodyLimitBytes, settings.uploadIdleMs);
   const routing = { ...options, query: { path }, target, isRecorded: false, includeUsage: false, limits };
   const { read } = await routeRequest(request, routing);
-  const body = read === undefined ? await bodyToSend(request.raw, limits) : read.body;
   const one = { hidesUsage: false, mayRepeat: false, retrieved: { id, maker } };
   const recorded = project && { ...options, project, modelApi: RESPONSES, target };
   await gateway.relay(request, reply, {
     route: "responses by id",
     target,
     path,
-    body,
+    body: read.body,
     modelApi: RESPONSES,
     wrapsErrors: false,
     repeatable: true,

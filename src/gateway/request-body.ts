@@ -37,6 +37,7 @@ export interface RelayedBody {
 
 export interface BodyReadOptions {
   readonly limits: UploadOptions;
+  readonly settings: { readonly chatBodyLimitBytes: number };
   readonly includeUsage: boolean;
   /** The route depends on the model, so the whole body is read first. */
   readonly needsModel: boolean;
@@ -50,25 +51,17 @@ const MAX_PARSED_BYTES = 64 * 1024;
 /** Reads a short body; streams a longer one unread. A compressed body is relayed as is, and a decompressed copy is parsed. */
 export async function readOrUpload(
   request: FastifyRequest,
-  { limits, includeUsage, needsModel }: BodyReadOptions,
+  { limits, settings, includeUsage, needsModel }: BodyReadOptions,
 ): Promise<RelayedBody> {
-  const declared = contentLengthOf(request.raw);
-  const nothing = (): undefined => undefined;
-  const unread = {
-    readRequest: () => unreadModelRequest(declared ?? 0),
-    readModel: nothing,
-    plain: nothing,
-    mayRunOn: () => true,
-  };
-  const maxBytes = needsModel ? limits.limitBytes : MAX_READ_BYTES;
-  if (!hasBody(request.raw) || (declared ?? 0) > maxBytes) {
-    return { body: await bodyToSend(request.raw, limits), ...unread, hideUsage: false };
-  }
+  const declared = contentLengthOf(request.raw) ?? 0;
+  const maxBytes = needsModel ? settings.chatBodyLimitBytes : MAX_READ_BYTES;
+  if (needsModel && declared > maxBytes) throw tooLarge(maxBytes);
+  if (!hasBody(request.raw) || declared > maxBytes)
+    return unread(await bodyToSend(request.raw, limits), declared);
   const read = await readBody(request.raw, maxBytes, limits);
   if (!read.complete) {
     if (needsModel) throw tooLarge(maxBytes);
-    const body = startUpload(request.raw, { ...limits, prefix: read.prefix });
-    return { body, ...unread, hideUsage: false };
+    return unread(startUpload(request.raw, { ...limits, prefix: read.prefix }), declared);
   }
   const { bytes } = read;
   const { "content-encoding": encoding, "content-type": type } = request.headers;
@@ -79,7 +72,7 @@ export async function readOrUpload(
   if (mustRead && bytes.length > MAX_PARSED_BYTES) await turn();
   const parsed = mustRead ? readModelRequest(bytes) : undefined;
   const readRequest = (): ModelRequest =>
-    parsed ?? (isShort ? parseBody(plain(), type) : undefined) ?? unread.readRequest();
+    parsed ?? (isShort ? parseBody(plain(), type) : undefined) ?? unreadModelRequest(declared);
   return {
     body: parsed?.withIncludeUsage ?? bytes,
     readRequest,
@@ -87,6 +80,18 @@ export async function readOrUpload(
     plain,
     mayRunOn: () => (plain()?.includes("background") ?? true) && readRequest().mayRunOn,
     hideUsage: parsed?.withIncludeUsage !== undefined,
+  };
+}
+
+/** A body that passes unread. */
+export function unread(body: RelayedBody["body"], bytes: number): RelayedBody {
+  return {
+    body,
+    readRequest: () => unreadModelRequest(bytes),
+    readModel: () => undefined,
+    plain: () => undefined,
+    mayRunOn: () => true,
+    hideUsage: false,
   };
 }
 

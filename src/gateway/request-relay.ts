@@ -7,7 +7,7 @@ import type { NamedCheck } from "./ownership/request-check.ts";
 import { accessOf, type ResourceAccess, type ResourceRoute } from "./ownership/resource-access.ts";
 import { noBody, scannedBody } from "./ownership/scanned-body.ts";
 import { readValidatedBody } from "./relay/validated-body.ts";
-import { bodyToSend } from "./relay/upload.ts";
+import { uploadOptions } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
 
 export type BodyPolicy =
@@ -58,8 +58,7 @@ async function routedBody(
   access: ResourceAccess | undefined,
 ): Promise<{ readonly target: Target; readonly body: UpstreamRequest["body"] }> {
   const { body: policy, settings, gateway } = options;
-  const hold = (bytes: number): void => request.server.bodies.hold(request, bytes);
-  const limits = { limitBytes: policy.limitBytes, idleMs: settings.uploadIdleMs, hold };
+  const limits = uploadOptions(request, policy.limitBytes, settings.uploadIdleMs);
   const check = async (body: unknown, isWhole?: boolean): Promise<void> => access?.checkBody(body, isWhole);
   const training = (): Target => gateway.upstreams.training();
   if (policy.kind === "typed")
@@ -71,12 +70,12 @@ async function routedBody(
   if (policy.kind === "streamed" && isChecked)
     return { target: training(), body: await scannedBody(request, limits, check) };
   if (isChecked) return { target: training(), body: await noBody(request, limits) };
-  const routed = await routeRequest(request, {
+  const { target, read } = await routeRequest(request, {
     ...options,
     query: routeQueryOf(request),
     isRecorded: false,
     includeUsage: false,
-    limits: { ...limits, limitBytes: settings.chatBodyLimitBytes },
+    limits,
   });
-  return { ...routed, body: routed.read?.body ?? (await bodyToSend(request.raw, limits)) };
+  return { target, body: read.body };
 }

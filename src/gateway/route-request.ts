@@ -2,8 +2,9 @@ import type { FastifyRequest } from "fastify";
 import type { Gateway } from "./gateway.ts";
 import { checkNamed, readNamed, type NamedCheck } from "./ownership/request-check.ts";
 import { geminiCallIn } from "./apis/endpoint-paths.ts";
+import { bodyToSend } from "./relay/upload.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
-import { readOrUpload, type BodyReadOptions, type RelayedBody } from "./request-body.ts";
+import { readOrUpload, unread, type BodyReadOptions, type RelayedBody } from "./request-body.ts";
 import type { RouteQuery, Target } from "./upstreams.ts";
 
 export interface RouteOptions extends Omit<NamedCheck, "target">, Omit<BodyReadOptions, "needsModel"> {
@@ -17,8 +18,7 @@ export interface RouteOptions extends Omit<NamedCheck, "target">, Omit<BodyReadO
 
 export interface RoutedRequest {
   readonly target: Target;
-  /** Undefined: nothing needed the body. */
-  readonly read?: RelayedBody;
+  readonly read: RelayedBody;
 }
 
 /**
@@ -34,7 +34,8 @@ export async function routeRequest(
   const byModel = fixed === undefined && query.model === undefined && upstreams.dependsOnModel(query.path);
   const known = byModel ? undefined : (fixed ?? upstreams.targetFor(query));
   const needsModel = byModel || !seesAll;
-  if (known !== undefined && !needsModel && !isRecorded) return { target: known };
+  if (known !== undefined && !needsModel && !isRecorded)
+    return { target: known, read: unread(await bodyToSend(request.raw, options.limits), 0) };
   const read = await readOrUpload(request, { ...options, needsModel });
   const named = seesAll ? undefined : readNamed(request, read.plain());
   const target = known ?? upstreams.targetFor({ ...query, model: read.readModel() });

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Transform, type TransformCallback } from "node:stream";
 import { callbackify } from "node:util";
+import type { FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
 
 /** True if a request has a body. Source: RFC 9112, section 6. */
@@ -76,6 +77,10 @@ export interface UploadOptions {
   /** Body bytes already read. */
   readonly prefix?: readonly Buffer[];
   readonly check?: UploadCheck;
+}
+
+export function uploadOptions(request: FastifyRequest, limitBytes: number, idleMs: number): UploadOptions {
+  return { limitBytes, idleMs, hold: (bytes) => request.server.bodies.hold(request, bytes) };
 }
 
 /** Bodies up to this length are sent at once. */

@@ -1,21 +1,10 @@
 import type { IncomingMessage } from "node:http";
-import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import type { z } from "zod";
 import { toIssues } from "../../http/schemas/zod-issues.ts";
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
+import { decompress } from "../decompress-body.ts";
 import { checkDeclaredLength, hasBody, readBody, tooLarge } from "./upload.ts";
-
-const decompressors: ReadonlyMap<
-  string,
-  (packed: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
-> = new Map([
-  ["gzip", promisify(gunzip)],
-  ["x-gzip", promisify(gunzip)],
-  ["deflate", promisify(inflate)],
-  ["br", promisify(brotliDecompress)],
-]);
 
 export interface ValidatedBodyOptions {
   readonly schema: z.ZodType;
@@ -40,26 +29,11 @@ export async function readValidatedBody(
   if (!hasBody(request)) throw invalid([{ loc: ["body"], msg: "Field required", type: "missing" }]);
   const read = await readBody(request, limitBytes, options);
   if (!read.complete) throw tooLarge(limitBytes);
-  const plain = await decompress(read.bytes, request.headers["content-encoding"], limitBytes);
+  const plain = decompress(request.headers["content-encoding"], read.bytes, limitBytes);
   const result = schema.safeParse(parse(plain), { reportInput: true });
   if (!result.success) throw invalid(toIssues(result.error.issues, "body"));
   await options.check(result.data);
   return read.bytes;
-}
-
-async function decompress(bytes: Buffer, encoding: string | undefined, limitBytes: number): Promise<Buffer> {
-  const name = (encoding ?? "").trim().toLowerCase();
-  if (name === "" || name === "identity") return bytes;
-  const decompressor = decompressors.get(name);
-  if (decompressor === undefined)
-    throw new AppError("unsupported_media_type", `Unknown content encoding: ${name}.`);
-  try {
-    return await decompressor(bytes, { maxOutputLength: limitBytes });
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limitBytes);
-    throw new AppError("bad_request", "The body cannot be decompressed.", { cause: error });
-  }
 }
 
 function parse(body: Buffer): unknown {
