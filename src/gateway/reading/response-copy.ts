@@ -4,12 +4,10 @@ import type { ModelApi } from "../apis/model-api.ts";
 import type { Headers } from "../relay/headers.ts";
 import { BodyCopy } from "./body-copy.ts";
 import { openDecoder, type Decoder } from "./decoder.ts";
-import { EventReader } from "./event-reader.ts";
-import { firstByte } from "./first-byte.ts";
-import { foldEvent, readObject } from "./fold-event.ts";
-import { SseSplitter } from "./sse-splitter.ts";
+import { EventReader, foldEvent, readObject } from "./event-reader.ts";
 
-const MAX_HELD_BYTES = 1024 * 1024;
+/** Format of a response: a JSON object or list, an event stream, or another one. */
+type Form = "object" | "list" | "events" | "other";
 
 /**
  * Reads a copy of a response that passes unchanged: a body, or events that are compressed or have another media type. The
@@ -19,9 +17,9 @@ export class ResponseCopy {
   readonly #api: ModelApi;
   readonly #draft: Draft;
   readonly #decoder: Decoder | undefined;
-  #form: "unknown" | "object" | "list" | "events" | "other" = "unknown";
-  #body = new BodyCopy();
-  #stream: { readonly splitter: SseSplitter; readonly events: EventReader } | undefined;
+  readonly #body = new BodyCopy();
+  #form: Form | undefined;
+  #events: EventReader | undefined;
   /** Length in bytes, decompressed if possible. */
   bytes = 0;
   /** The response was understood. */
@@ -57,39 +55,26 @@ export class ResponseCopy {
 
   #read(plain: Buffer): void {
     this.bytes += plain.length;
-    const first = this.#form === "unknown" ? firstByte(plain) : { at: 0 };
+    const first = this.#form === undefined ? firstByte(plain) : { form: this.#form, at: 0 };
     if (first === undefined) return;
-    if ("form" in first) this.#form = first.form;
+    this.#form = first.form;
     const rest = plain.subarray(first.at);
     if (this.#form === "object" || this.#form === "list") this.#body.push(Buffer.from(rest));
-    else if (this.#form === "events") this.#readEvents(rest);
-  }
-
-  #readEvents(bytes: Buffer): void {
+    if (this.#form !== "events") return;
     this.isRead = true;
-    this.#stream ??= {
-      splitter: new SseSplitter(MAX_HELD_BYTES),
-      events: new EventReader(this.#api, this.#draft, false),
-    };
-    for (const part of this.#stream.splitter.push(bytes)) this.#stream.events.read(part);
+    this.#events ??= new EventReader(this.#api, this.#draft, false);
+    this.#events.push(rest);
   }
 
   #finish(): void {
-    if (this.#form === "list" && this.#body.isWhole) return this.#foldList(this.#body.text());
-    if (this.#stream !== undefined) {
-      const { splitter, events } = this.#stream;
-      const isWhole = !splitter.inOversizeEvent;
-      const rest = splitter.rest();
-      if (rest.length > 0) events.readLast(rest, isWhole);
-    }
+    this.#events?.end();
     if (this.#form !== "object" && this.#form !== "list") return;
+    if (this.#form === "list" && this.#body.isWhole) return this.#foldList(this.#body.text());
     const event = this.#body.isWhole
       ? firstObjectIn(this.#body.text())
       : this.#body.facts(this.#form === "list" ? 2 : 1);
     this.#draft.isTruncated ||= !this.#body.isWhole;
-    if (event === undefined) return;
-    this.isRead = true;
-    foldEvent(this.#api, this.#draft, event, this.#form === "object");
+    if (event !== undefined) this.#fold(event, this.#form === "object");
   }
 
   /** Reads a list of events, as far as it goes. */
@@ -98,14 +83,30 @@ export class ResponseCopy {
       const to = endOfValue(text, from);
       const event = readObject(text.slice(from, to));
       if (event === undefined) return;
-      this.isRead = true;
-      foldEvent(this.#api, this.#draft, event, false);
+      this.#fold(event, false);
       from = to + 1;
     }
+  }
+
+  #fold(event: Json, isBody: boolean): void {
+    this.isRead = true;
+    foldEvent(this.#api, this.#draft, event, isBody);
   }
 }
 
 /** Reads an object, though an end marker may follow it. */
 function firstObjectIn(text: string): Json | undefined {
   return readObject(text) ?? readObject(text.slice(0, text.lastIndexOf("}") + 1));
+}
+
+/** First letters of `data`, `event`, `id`, `retry` and comments. */
+const OF_EVENTS = "deir:";
+
+/** Finds the first byte that is neither white space nor byte order mark; `undefined` if there is none yet. */
+export function firstByte(bytes: Buffer): { readonly form: Form; readonly at: number } | undefined {
+  const at = bytes.findIndex((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
+  if (at === -1) return undefined;
+  const first = String.fromCharCode(bytes[at]!);
+  if (first === "{" || first === "[") return { form: first === "{" ? "object" : "list", at };
+  return { form: OF_EVENTS.includes(first) ? "events" : "other", at };
 }

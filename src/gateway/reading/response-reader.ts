@@ -3,13 +3,7 @@ import { newDraft, type Draft } from "../apis/draft.ts";
 import type { ModelApi } from "../apis/model-api.ts";
 import { isEventStream, type Headers } from "../relay/headers.ts";
 import { EventReader } from "./event-reader.ts";
-import { firstByte } from "./first-byte.ts";
-import { ResponseCopy } from "./response-copy.ts";
-import { SseSplitter } from "./sse-splitter.ts";
-
-/** Larger events are relayed in parts. */
-const MAX_HELD_BYTES = 1024 * 1024;
-const NOTHING = Buffer.alloc(0);
+import { firstByte, ResponseCopy } from "./response-copy.ts";
 
 export interface ReaderOptions {
   /** `undefined`: a response of any kind, which is not read. */
@@ -30,16 +24,12 @@ export interface ResponseEnd {
   readonly read: Promise<void> | undefined;
 }
 
-/**
- * Reads a response while it passes. Events pass whole, so that an error never follows half an event; everything else passes
- * as it comes.
- */
+/** Reads a response while it passes: events whole, everything else as it comes. */
 export class ResponseReader {
   readonly draft: Draft;
   readonly #api: ModelApi | undefined;
   readonly #copy: ResponseCopy | undefined;
   /** Set for what is labelled as a stream. */
-  readonly #splitter: SseSplitter | undefined;
   readonly #events: EventReader | undefined;
   /** Undefined until the first byte of what is labelled as a stream. */
   #isStream: boolean | undefined;
@@ -49,12 +39,9 @@ export class ResponseReader {
     this.draft = newDraft(keepsContent);
     this.#api = api;
     this.#copy = api && isCopied ? new ResponseCopy(api, this.draft, encoding) : undefined;
-    if (encodingIn(encoding) === undefined && isEventStream(headers["content-type"])) {
-      this.#splitter = new SseSplitter(MAX_HELD_BYTES);
-      this.#events = api && new EventReader(api, this.draft, hidesUsage);
-    } else {
-      this.#isStream = false;
-    }
+    const isLabelled = encodingIn(encoding) === undefined && isEventStream(headers["content-type"]);
+    if (isLabelled) this.#events = new EventReader(api, this.draft, hidesUsage);
+    else this.#isStream = false;
   }
 
   /** A stream of events, which may end with an error event. */
@@ -69,7 +56,7 @@ export class ResponseReader {
 
   /** The client has received part of an event too large to hold. */
   get isInEvent(): boolean {
-    return this.#splitter?.inOversizeEvent === true;
+    return this.#events?.isInEvent === true;
   }
 
   /** All content has been relayed; usage is outstanding. */
@@ -102,34 +89,24 @@ export class ResponseReader {
   /** Reads a chunk; returns the bytes that can be sent now. */
   pass(chunk: Buffer): Buffer[] {
     this.#isStream ??= isStreamFrom(chunk);
-    if (this.#isStream === false || this.#splitter === undefined) {
-      this.#copy?.push(chunk);
-      const blank = this.#splitter?.rest() ?? NOTHING;
-      return blank.length === 0 ? [chunk] : [blank, chunk];
-    }
-    return this.#splitter.push(chunk).flatMap((part) => {
-      const passing = this.#events === undefined ? part.bytes : this.#events.read(part);
-      return passing === undefined ? [] : [passing];
-    });
+    if (this.isStream) return this.#events!.push(chunk);
+    this.#copy?.push(chunk);
+    // white space before what is no stream
+    return [...(this.#events?.takeHeld() ?? []), chunk];
   }
 
   /** Reads the end of the upstream's response. */
   end(): ResponseEnd {
-    if (this.#isStream === false) {
+    if (!this.isStream) {
       const read = this.#copy?.finish();
       const isCutList = read === undefined && this.#copy?.isList === true && this.isCut;
       return { rest: [], isComplete: !isCutList, read };
     }
-    const isWhole = !this.isInEvent;
-    const rest = this.#splitter?.rest() ?? NOTHING;
-    if (this.#events === undefined)
-      return { rest: rest.length === 0 ? [] : [rest], isComplete: true, read: undefined };
-    const last = rest.length === 0 ? undefined : this.#events.readLast(rest, isWhole);
-    return {
-      rest: last?.passing === undefined ? [] : [last.passing],
-      isComplete: this.isOver || this.draft.hasFailed || (last?.isTorn !== true && this.draft.hasEnded),
-      read: undefined,
-    };
+    const events = this.#events!;
+    const rest = events.end();
+    const { hasFailed, hasEnded } = this.draft;
+    const isComplete = this.#api === undefined || this.isOver || hasFailed || (!events.isTorn && hasEnded);
+    return { rest, isComplete, read: undefined };
   }
 }
 

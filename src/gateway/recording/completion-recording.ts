@@ -6,7 +6,7 @@ import type { Project } from "../../shared/project.ts";
 import { countUsage, type CountedUsage } from "../apis/count-usage.ts";
 import type { Draft, Json } from "../apis/draft.ts";
 import type { ModelApi } from "../apis/model-api.ts";
-import { foldEvent, readObject } from "../reading/fold-event.ts";
+import { foldEvent, readObject } from "../reading/event-reader.ts";
 import { ResponseReader } from "../reading/response-reader.ts";
 import { upstreamRequestIdOf, type Headers } from "../relay/headers.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
