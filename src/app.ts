@@ -74,7 +74,6 @@ import { endpointTarget } from "./gateway/endpoint-target.ts";
 import { errorBodyOf } from "./gateway/error-envelope.ts";
 import { sendGatewayError } from "./gateway/errors.ts";
 import { completionStore } from "./gateway/recording/completion-store.ts";
-import { registerHello } from "./gateway/hello.ts";
 import { createOwnerLedger } from "./gateway/ownership/ledger/owner-ledger.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import { gatewayErrors } from "./gateway/schema.ts";
@@ -179,7 +178,6 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   app.addHook("onClose", () => ledger.drain());
   const settings = gatewayRoutesSettings(config, limiters.gateway);
   await app.register(gatewayRoutes, { ...recording, prefix: "/v1", settings, ledger });
-  registerHello(app);
   await app.register(costRoutes, { engine, prices: priceStore, clock });
   await app.register(factorRoutes, { factors, clock });
   await app.register(pageRoutes, { dir: deps.pageDir ?? BUILT_PAGE });

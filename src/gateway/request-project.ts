@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { isProjectId } from "../http/auth/grant.ts";
 import { headerText } from "../http/header-text.ts";
 import type { Project } from "../shared/project.ts";
-import type { UnrecordedReason } from "./recording/unrecorded.ts";
+import type { UnrecordedReason } from "./metrics.ts";
 
 type Named =
   | { readonly project: Project }

@@ -11,14 +11,12 @@ import { FREE, geminiCallIn, isModelsPath, isTrainingPath } from "./apis/endpoin
 import { CHAT, GEMINI_APIS, MODEL_APIS } from "./apis/model-apis.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
-import { registerMetrics } from "./metrics.ts";
+import { registerMetrics, createUnmetered, type ReportUnmetered, createUnrecorded } from "./metrics.ts";
 import { checkArtifact, checkNamedProjects } from "./named-projects.ts";
 import { ResponseIndex, type ResponseMakers } from "./recording/response-index.ts";
 import { parseResponseRequest, relayResponse } from "./relay-response.ts";
 import { isModelListRequest, singleLister, listModels } from "./models/model-list.ts";
 import { Recorder, type CompletionStore } from "./recording/recorder.ts";
-import { createUnmetered, type ReportUnmetered } from "./recording/unmetered.ts";
-import { createUnrecorded } from "./recording/unrecorded.ts";
 import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
 import { checkOwned, passingRoute } from "./ownership/resource-access.ts";
 import { passThrough } from "./pass-through.ts";

@@ -2,7 +2,6 @@ import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { isJsonObject, isTooDeep, parseJson } from "../../shared/json.ts";
 import { JsonSize } from "../../shared/json-size.ts";
 import { parseOrUndefined } from "../parse-or-undefined.ts";
-import { injectIncludeUsage } from "./include-usage.ts";
 import { promptBytes } from "./estimate.ts";
 
 /** Request members needed for accounting. */
@@ -54,11 +53,19 @@ export function readModelRequest(body: Buffer, asks = true): ModelRequest {
       inputs: body.length <= MAX_INPUT_BYTES && !isTooDeep(parsed) ? parsed : undefined,
       userId: userOf(parsed),
       mayRunOn: parsed["background"] === true,
-      withIncludeUsage: stream && asks ? injectIncludeUsage(body, parsed) : undefined,
+      withIncludeUsage: stream && asks && !("stream_options" in parsed) ? withUsage(body) : undefined,
     };
   } catch {
     return unreadModelRequest(body.length);
   }
+}
+
+const ASKS_FOR_USAGE = Buffer.from('"stream_options":{"include_usage":true},');
+
+/** Asks for the usage of a stream in a JSON object that is not empty. */
+function withUsage(body: Buffer): Buffer {
+  const at = body.indexOf("{") + 1;
+  return Buffer.concat([body.subarray(0, at), ASKS_FOR_USAGE, body.subarray(at)]);
 }
 
 function userOf({
@@ -104,4 +111,32 @@ export function unreadModelRequest(bytes: number): ModelRequest {
     mayRunOn: true,
     withIncludeUsage: undefined,
   };
+}
+
+type Facts = Omit<ModelRequest, "inputs" | "withIncludeUsage"> & { readonly hasInputs: boolean };
+
+/** Inputs of larger bodies are parsed again when needed, to bound memory per open stream. */
+const MAX_HELD_BYTES = 64 * 1024;
+
+/** Model request, parsed on first use. */
+export class LazyRequest {
+  readonly #read: () => ModelRequest;
+  #facts: Facts | undefined;
+  #held: ModelRequest["inputs"];
+
+  constructor(read: () => ModelRequest) {
+    this.#read = read;
+  }
+
+  get facts(): Facts {
+    if (this.#facts !== undefined) return this.#facts;
+    const { inputs, withIncludeUsage: _, ...facts } = this.#read();
+    if (facts.bytes <= MAX_HELD_BYTES) this.#held = inputs;
+    return (this.#facts = { ...facts, hasInputs: inputs !== undefined });
+  }
+
+  /** Returns the inputs; `undefined` if unreadable or too large to store. */
+  inputs(): ModelRequest["inputs"] {
+    return this.facts.hasInputs ? (this.#held ?? this.#read().inputs) : undefined;
+  }
 }

@@ -43,12 +43,12 @@ export interface CompletionAttributes {
   readonly status: number | null;
   readonly first_byte_ms: number | null;
   readonly request_id: string;
-  readonly upstream_request_id?: string;
+  readonly upstream_request_id: string | undefined;
   /** Set if a monthly subscription pays instead of an API key. */
-  readonly billing?: "subscription";
-  readonly agent_id?: string;
-  readonly parent_agent_id?: string;
-  readonly retry_count?: number;
+  readonly billing?: "subscription" | undefined;
+  readonly agent_id?: string | undefined;
+  readonly parent_agent_id?: string | undefined;
+  readonly retry_count?: number | undefined;
 }
 
 /** Completion whose inputs are read when it is written. */

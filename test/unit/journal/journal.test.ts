@@ -14,8 +14,13 @@ import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Journal, JournalRecord, RecordId } from "../../../src/journal/journal.ts";
-import { openJournal, type OpenedJournal } from "../../../src/journal/open-journal.ts";
+import {
+  type Journal,
+  type JournalRecord,
+  type RecordId,
+  openJournal,
+  type OpenedJournal,
+} from "../../../src/journal/journal.ts";
 import { isLong, runs } from "../../helpers/runs.ts";
 import { chosenSeed } from "../../helpers/seeded-random.ts";
 
@@ -37,7 +42,11 @@ const one = (key: string, text = key): JournalRecord[] => [{ key, text }];
 
 /** The records that were left, oldest first. */
 const recordsOf = (journal: Journal): JournalRecord[] =>
-  journal.orphaned.map(({ id, key }) => ({ key, text: journal.read(id)! }));
+  journal.orphaned.map(({ id, key, bytes }) => {
+    const text = journal.read(id)!;
+    expect(bytes).toBe(Buffer.byteLength(text));
+    return { key, text };
+  });
 
 function leftIn(dir: string, store?: string): JournalRecord[] {
   const { journal } = open(dir, store);
