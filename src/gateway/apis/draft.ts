@@ -51,7 +51,7 @@ export interface Candidate {
 }
 
 /** A response as far as it has been read. `ModelApi.fold` adds each event of a stream, or the body, to it. */
-export interface Draft {
+export class Draft {
   readonly keepsContent: boolean;
   id: string | undefined;
   model: string | undefined;
@@ -59,55 +59,50 @@ export interface Draft {
   /** Error that the response reports. */
   failure: string | undefined;
   /** The error was that of the whole response. */
-  hasFailed: boolean;
+  hasFailed = false;
   /** Nothing of the response is missing. */
-  hasEnded: boolean;
+  hasEnded = false;
   /** Usage as reported, in the provider's format. */
   usage: Json | undefined;
   /** Usage of other models that took part, by model. */
-  others: Readonly<Record<string, Json>>;
+  others: Readonly<Record<string, Json>> = {};
   /** Generated text in bytes. */
-  textBytes: number;
+  textBytes = 0;
   /** Text in bytes that the last count of output tokens covers. */
-  countedBytes: number;
+  countedBytes = 0;
   /** The usage is that of the whole response. */
-  isCounted: boolean;
+  isCounted = false;
   /** The prompt is counted, even as zero. */
-  isPromptCounted: boolean;
+  isPromptCounted = false;
   /** Content of the response as if it had not been streamed. */
-  output: Members;
+  output = newMembers();
   /** Size of the recorded content in bytes. */
-  contentBytes: number;
+  contentBytes = 0;
   /** Some content was left out. */
-  isTruncated: boolean;
+  isTruncated = false;
   /** State of each fold between events. */
-  choices?: ChoicesState;
-  message?: MessageState;
-  response?: ResponseState;
-  gemini?: GeminiState;
-}
+  choices: ChoicesState | undefined;
+  message: MessageState | undefined;
+  response: ResponseState | undefined;
+  gemini: GeminiState | undefined;
 
-export function newDraft(keepsContent: boolean): Draft {
-  return {
-    keepsContent,
-    id: undefined,
-    model: undefined,
-    tier: undefined,
-    failure: undefined,
-    hasFailed: false,
-    hasEnded: false,
-    usage: undefined,
-    others: {},
-    textBytes: 0,
-    countedBytes: 0,
-    isCounted: false,
-    isPromptCounted: false,
-    output: newMembers(),
-    contentBytes: 0,
-    isTruncated: false,
-  };
+  constructor(keepsContent: boolean) {
+    this.keepsContent = keepsContent;
+  }
+
+  /** Notes who responds. What an event does not name stays. */
+  name(id: unknown, model: unknown, tier?: unknown): void {
+    this.id = textOf(id) ?? this.id;
+    this.model = textOf(model) ?? this.model;
+    this.tier = textOf(tier) ?? this.tier;
+  }
 }
 
 export function newMembers(): Members {
   return Object.create(null) as Members;
+}
+
+/** Returns a non-empty string, else `undefined`. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
 }

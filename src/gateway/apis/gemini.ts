@@ -1,12 +1,11 @@
 import { isJsonObject } from "../../shared/json.ts";
 import { withRest } from "../../usage/read-entry.ts";
 import { searchesIn } from "../../usage/read-units.ts";
-import { googleErrorOf } from "../error-envelope.ts";
+import { googleErrorOf } from "../errors.ts";
 import { addText, copyOf, keep } from "./content.ts";
-import { newMembers, type Draft, type GeminiState, type Json, type Members } from "./draft.ts";
-import { credible } from "./merge-counts.ts";
+import { newMembers, type Draft, type GeminiState, type Json, type Members, textOf } from "./draft.ts";
+import { credible } from "./count-usage.ts";
 import type { ModelApi } from "./model-api.ts";
-import { textOf } from "./text-of.ts";
 import { writtenBytes } from "./written-text.ts";
 
 const MAX_CANDIDATES = 1024;
@@ -49,8 +48,7 @@ export const geminiEmbeddingsApi: Omit<ModelApi, "path" | "opName"> = {
 };
 
 function foldHead(draft: Draft, event: Json, skipped: ReadonlySet<string>): GeminiState {
-  draft.id = textOf(event["responseId"]) ?? draft.id;
-  draft.model = textOf(event["modelVersion"]) ?? draft.model;
+  draft.name(event["responseId"], event["modelVersion"]);
   if (draft.keepsContent) keep(draft, draft.output, event, skipped);
   return (draft.gemini ??= { candidates: new Map(), usage: {} });
 }

@@ -1,13 +1,11 @@
-import { isJsonObject } from "../../shared/json.ts";
+import { isJsonObject, parseOrUndefined } from "../../shared/json.ts";
 import { entriesOfMessage } from "../../usage/response-entries.ts";
 import { toCount } from "../../usage/to-count.ts";
-import { anthropicTypeOf } from "../error-envelope.ts";
-import { parseOrUndefined } from "../parse-or-undefined.ts";
+import { anthropicTypeOf } from "../errors.ts";
 import { addText, copyOf, keep } from "./content.ts";
-import { newMembers, type Draft, type Json, type Members, type MessageState } from "./draft.ts";
-import { credible } from "./merge-counts.ts";
+import { newMembers, type Draft, type Json, type Members, type MessageState, textOf } from "./draft.ts";
+import { credible } from "./count-usage.ts";
 import type { ModelApi } from "./model-api.ts";
-import { textOf } from "./text-of.ts";
 import { writtenBytes } from "./written-text.ts";
 
 const MAX_BLOCKS = 4096;
@@ -74,8 +72,7 @@ function foldBody(draft: Draft, message: Json): void {
 }
 
 function foldHead(draft: Draft, message: Json): void {
-  draft.id = textOf(message["id"]);
-  draft.model = textOf(message["model"]);
+  draft.name(message["id"], message["model"]);
   if (draft.keepsContent) keep(draft, draft.output, message, OF_BODY);
 }
 

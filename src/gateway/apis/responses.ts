@@ -2,12 +2,11 @@ import { isJsonObject } from "../../shared/json.ts";
 import { searchesIn } from "../../usage/read-units.ts";
 import { entriesOfResponse } from "../../usage/response-entries.ts";
 import { toCount } from "../../usage/to-count.ts";
-import type { ErrorObject } from "../error-envelope.ts";
+import type { ErrorObject } from "../errors.ts";
 import { addText, copyOf, keep } from "./content.ts";
-import { newMembers, type Draft, type Json, type ResponseState } from "./draft.ts";
-import { credible } from "./merge-counts.ts";
+import { newMembers, type Draft, type Json, type ResponseState, textOf } from "./draft.ts";
+import { credible } from "./count-usage.ts";
 import type { ModelApi } from "./model-api.ts";
-import { textOf } from "./text-of.ts";
 import { writtenBytes } from "./written-text.ts";
 
 const FINAL = ["completed", "incomplete", "failed", "cancelled"] as const;
@@ -42,9 +41,7 @@ function foldResponse(
   response: Json,
   { isBody, isLast }: { isBody: boolean; isLast: boolean },
 ): void {
-  draft.id = textOf(response["id"]) ?? draft.id;
-  draft.model = textOf(response["model"]) ?? draft.model;
-  draft.tier = textOf(response["service_tier"]) ?? draft.tier;
+  draft.name(response["id"], response["model"], response["service_tier"]);
   const state = stateOf(draft);
   state.status = textOf(response["status"]) ?? state.status;
   state.isBackground ||= response["background"] === true;

@@ -1,4 +1,4 @@
-import { parseOrUndefined } from "../parse-or-undefined.ts";
+import { parseOrUndefined } from "../../shared/json.ts";
 import { targetUnder } from "../relay/upstream-path.ts";
 import type { Target } from "../upstreams.ts";
 import { itemsOf, nextOf, type ListedModels } from "./list-shapes.ts";

@@ -1,8 +1,7 @@
-import { isJsonObject, isTooDeep } from "../../shared/json.ts";
+import { isJsonObject, isTooDeep, parseOrUndefined } from "../../shared/json.ts";
 import type { Draft, Json } from "../apis/draft.ts";
 import { errorOfResponse } from "../apis/error-in-response.ts";
 import type { ModelApi } from "../apis/model-api.ts";
-import { parseOrUndefined } from "../parse-or-undefined.ts";
 
 /** Adds an event of a stream, or the whole body, and the error that it reports. */
 export function foldEvent(api: ModelApi, draft: Draft, event: Json, isBody: boolean): void {

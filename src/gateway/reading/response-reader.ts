@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { encodingIn } from "../decompress-body.ts";
-import { newDraft, type Draft } from "../apis/draft.ts";
+import { Draft } from "../apis/draft.ts";
 import type { ModelApi } from "../apis/model-api.ts";
 import { isEventStream } from "../relay/headers.ts";
 import { EventReader } from "./event-reader.ts";
@@ -45,7 +45,7 @@ export class ResponseReader {
 
   constructor({ api, isCopied, keepsContent, hidesUsage }: ReaderOptions, headers: IncomingHttpHeaders) {
     const encoding = headers["content-encoding"];
-    this.draft = newDraft(keepsContent);
+    this.draft = new Draft(keepsContent);
     this.#api = api;
     this.#copy = api && isCopied ? new ResponseCopy(api, this.draft, encoding) : undefined;
     this.#events = api && new EventReader(api, this.draft, hidesUsage);

@@ -1,7 +1,6 @@
 import { parseJsonText } from "../../shared/escaped-keys.ts";
-import { isJsonObject, isTooDeep, parseJson } from "../../shared/json.ts";
+import { isJsonObject, isTooDeep, parseJson, parseOrUndefined } from "../../shared/json.ts";
 import { JsonSize } from "../../shared/json-size.ts";
-import { parseOrUndefined } from "../parse-or-undefined.ts";
 import { promptBytes } from "./estimate.ts";
 
 /** Request members needed for accounting. */
