@@ -23,12 +23,10 @@ export interface RouteSettings extends UpstreamSettings {
   readonly models?: readonly string[] | undefined;
 }
 
-export interface UpstreamsSettings {
-  readonly training: UpstreamSettings;
-  readonly chat: UpstreamSettings;
-  readonly anthropic: UpstreamSettings;
-  readonly gemini: UpstreamSettings;
-  /** Replace `chat`, `anthropic`, `gemini`, and `training` for non-training paths. */
+type OwnName = "training" | "chat" | "anthropic" | "gemini";
+
+/** `routes`: replace `chat`, `anthropic`, `gemini`, and `training` for non-training paths. */
+export interface UpstreamsSettings extends Readonly<Record<OwnName, UpstreamSettings>> {
   readonly routes: readonly RouteSettings[] | undefined;
 }
 
@@ -57,47 +55,54 @@ interface Route {
 
 type Open = (settings: UpstreamSettings & { readonly url: string }) => Upstream;
 
+/** Upstreams that may serve an API, by preference. */
+const PREFERRED: Readonly<Record<Api | "training", readonly OwnName[]>> = {
+  openai: ["chat", "training"],
+  anthropic: ["anthropic", "chat", "training"],
+  gemini: ["gemini"],
+  training: ["training"],
+};
+const MISSING: Readonly<Record<Api | "training", string>> = {
+  openai: "No model upstream is configured. Set CHAT_UPSTREAM_URL or TRAINING_UPSTREAM_URL.",
+  anthropic: "No upstream for Anthropic messages is configured. Set ANTHROPIC_UPSTREAM_URL.",
+  gemini: "No upstream for Gemini is configured. Set GEMINI_UPSTREAM_URL.",
+  training: "No training upstream is configured. Set TRAINING_UPSTREAM_URL.",
+};
+
 /** All upstreams, and the routing of requests to them. */
 export class Upstreams {
-  readonly #training: Target | undefined;
-  readonly #chat: Target | undefined;
-  readonly #anthropic: Target | undefined;
-  readonly #gemini: Target | undefined;
+  readonly #own: ReadonlyMap<string, Target>;
   readonly #routes: readonly Route[] | undefined;
 
-  constructor({ training, chat, anthropic, gemini, routes }: UpstreamsSettings, open: Open) {
-    this.#training = targetOf("training", training, open);
-    this.#chat = targetOf("chat", chat, open);
-    this.#anthropic = targetOf("anthropic", anthropic, open);
-    this.#gemini = targetOf("gemini", gemini, open);
+  constructor({ routes, ...own }: UpstreamsSettings, open: Open) {
+    const names = ["training", "chat", "anthropic", "gemini"] as const;
+    const targets = names.flatMap((name) => targetOf(name, own[name], open) ?? []);
+    this.#own = new Map(targets.map((target) => [target.name, target]));
     this.#routes = routes && openRoutes(routes, open);
   }
 
   /** Configured state by upstream name; optional upstreams appear only if configured. */
   get configured(): Readonly<Record<string, boolean>> {
-    const routed = (this.#routes ?? []).map(({ target }) => [target.name, true] as const);
-    return {
-      training: this.#training !== undefined,
-      chat: this.#chat !== undefined,
-      ...(this.#anthropic === undefined ? {} : { anthropic: true }),
-      ...(this.#gemini === undefined ? {} : { gemini: true }),
-      ...Object.fromEntries(routed),
-    };
+    return { training: false, chat: false, ...Object.fromEntries(this.all.map(({ name }) => [name, true])) };
   }
 
   /** Distinct upstreams. */
   get all(): readonly Target[] {
-    return distinct([this.#training, this.#chat, this.#anthropic, this.#gemini, ...this.#routed]);
+    return [...new Set([...this.#own.values(), ...this.#routed])];
   }
 
   /** Distinct upstreams that serve models. */
   get modelTargets(): readonly Target[] {
-    if (this.#routes !== undefined) return distinct(this.#routed.filter(({ api }) => api !== "gemini"));
-    return distinct([this.#chat ?? this.#training, this.#anthropic]);
+    if (this.#routes !== undefined) return [...new Set(this.#routed)].filter(({ api }) => api !== "gemini");
+    return [this.#preferred("openai"), this.#own.get("anthropic")].filter((target) => target !== undefined);
   }
 
   get #routed(): readonly Target[] {
     return (this.#routes ?? []).map(({ target }) => target);
+  }
+
+  #preferred(api: Api | "training"): Target | undefined {
+    return PREFERRED[api].map((name) => this.#own.get(name)).find((target) => target !== undefined);
   }
 
   named(name: string): Target | undefined {
@@ -106,7 +111,7 @@ export class Upstreams {
 
   /** Returns the training upstream. Throws upstream_not_configured. */
   training(): Target {
-    return requireTarget(this.#training, "No training upstream is configured. Set TRAINING_UPSTREAM_URL.");
+    return this.#require("training");
   }
 
   /** True if routing this path requires the model. */
@@ -119,29 +124,19 @@ export class Upstreams {
   /** Returns the upstream of a request. Throws upstream_not_configured; not_found if no route matches. */
   targetFor({ path, model }: RouteQuery): Target {
     if (isTrainingPath(path)) return this.training();
-    if (this.#routes !== undefined) return this.#byRoute(path, model);
-    const api = apiOfPath(path);
-    if (api === "gemini")
-      return requireTarget(this.#gemini, "No upstream for Gemini is configured. Set GEMINI_UPSTREAM_URL.");
-    if (api === "anthropic") {
-      return requireTarget(
-        this.#anthropic ?? this.#chat ?? this.#training,
-        "No upstream for Anthropic messages is configured. Set ANTHROPIC_UPSTREAM_URL.",
-      );
-    }
-    return requireTarget(
-      this.#chat ?? this.#training,
-      "No model upstream is configured. Set CHAT_UPSTREAM_URL or TRAINING_UPSTREAM_URL.",
-    );
-  }
-
-  #byRoute(path: string, model: string | undefined): Target {
-    const found = this.#routes!.find(
+    if (this.#routes === undefined) return this.#require(apiOfPath(path));
+    const found = this.#routes.find(
       ({ matchesPath, matchesModel }) =>
         matchesPath(path) && (matchesModel === undefined || (model !== undefined && matchesModel(model))),
     );
     if (found !== undefined) return found.target;
     throw new AppError("not_found", "No route in GATEWAY_ROUTES_FILE matches this path and model.");
+  }
+
+  #require(api: Api | "training"): Target {
+    const target = this.#preferred(api);
+    if (target === undefined) throw new AppError("upstream_not_configured", MISSING[api]);
+    return target;
   }
 }
 
@@ -217,13 +212,4 @@ function matchesPattern(text: string, [first = "", ...others]: readonly string[]
     at = found + part.length;
   }
   return text.length - last.length >= at && text.endsWith(last);
-}
-
-function distinct(targets: readonly (Target | undefined)[]): readonly Target[] {
-  return [...new Set(targets.filter((target) => target !== undefined))];
-}
-
-function requireTarget(target: Target | undefined, missing: string): Target {
-  if (target === undefined) throw new AppError("upstream_not_configured", missing);
-  return target;
 }
