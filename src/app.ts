@@ -70,7 +70,7 @@ import { keepReserve, limitWrites } from "./disk-limit.ts";
 import { shutdownDeadlines } from "./shutdown-deadlines.ts";
 import type { Project } from "./shared/project.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
-import { endpointTarget } from "./gateway/endpoint-target.ts";
+import { endpointTarget } from "./gateway/apis/model-apis.ts";
 import { errorBodyOf, sendGatewayError } from "./gateway/errors.ts";
 import { completionStore } from "./gateway/recording/completion-store.ts";
 import { createOwnerLedger } from "./gateway/ownership/ledger/owner-ledger.ts";

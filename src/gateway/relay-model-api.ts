@@ -15,7 +15,7 @@ import type { ReportUnrecorded } from "./metrics.ts";
 import type { RelayMetrics } from "./relay/relay.ts";
 import { bodyToSend, checkDeclaredLength, type UploadOptions } from "./relay/upload.ts";
 import { pathAt, targetUnder, withQueryOf } from "./relay/upstream-path.ts";
-import { projectOf } from "./request-project.ts";
+import { projectOf } from "./named-projects.ts";
 import { headersFor } from "./request-relay.ts";
 import { decoded, routeQueryOf, routeRequest } from "./route-request.ts";
 import type { Target } from "./upstreams.ts";

@@ -6,7 +6,7 @@ import { unreadModelRequest } from "./recording/model-request.ts";
 import { modelLimits, recordingOf, type ModelRelayOptions } from "./relay-model-api.ts";
 import { bodyToSend } from "./relay/upload.ts";
 import { pathBehindPrefix, targetUnder } from "./relay/upstream-path.ts";
-import { projectOf } from "./request-project.ts";
+import { projectOf } from "./named-projects.ts";
 import { headersFor } from "./request-relay.ts";
 import { routeRequest } from "./route-request.ts";
 

@@ -7,7 +7,7 @@ import { steadyClock, type Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { relayModelApi, type ModelRelayOptions } from "./relay-model-api.ts";
 import type { ModelApi } from "./apis/model-api.ts";
-import { FREE, geminiCallIn, isModelsPath, isTrainingPath } from "./apis/endpoint-paths.ts";
+import { FREE, geminiCallIn, isModelsPath, isTrainingPath, passThrough } from "./apis/endpoint-paths.ts";
 import { CHAT, GEMINI_APIS, MODEL_APIS } from "./apis/model-apis.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
@@ -19,7 +19,6 @@ import { isModelListRequest, singleLister, listModels } from "./models/model-lis
 import { Recorder, type CompletionStore } from "./recording/recorder.ts";
 import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
 import { checkOwned, passingRoute } from "./ownership/resource-access.ts";
-import { passThrough } from "./pass-through.ts";
 import type { RelayMetrics } from "./relay/relay.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyPolicy } from "./request-relay.ts";

@@ -1,7 +1,15 @@
+import { isJsonObject } from "../../shared/json.ts";
 import { parseOrUndefined } from "../../shared/json.ts";
 import { targetUnder } from "../relay/upstream-path.ts";
 import type { Target } from "../upstreams.ts";
-import { itemsOf, nextOf, type ListedModels } from "./list-shapes.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Model list of one upstream. */
+export interface ListedModels {
+  readonly provider: string | undefined;
+  readonly items: readonly Json[];
+}
 
 const MAX_PAGES = 20;
 const PAGE_ITEMS = 1000;
@@ -13,11 +21,11 @@ const ANTHROPIC_VERSION = "2023-06-01";
 
 /** Fetches all pages of an upstream's model list; `undefined` if a request fails or times out. */
 export async function fetchModels(target: Target, requestId: string): Promise<ListedModels | undefined> {
-  const until = AbortSignal.timeout(TIMEOUT_MS);
-  const items = new Map<string, ReturnType<typeof itemsOf>[number]>();
+  const untilMs = performance.now() + TIMEOUT_MS;
+  const items = new Map<string, Json>();
   let after: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const body = await fetchPage(target, { after, requestId, until });
+    const body = await fetchPage(target, { after, requestId, untilMs });
     if (body === undefined) return undefined;
     for (const item of itemsOf(body)) items.set(JSON.stringify(item["id"] ?? item["slug"]), item);
     const next = nextOf(body);
@@ -30,10 +38,10 @@ export async function fetchModels(target: Target, requestId: string): Promise<Li
 interface PageRequest {
   readonly after: string | undefined;
   readonly requestId: string;
-  readonly until: AbortSignal;
+  readonly untilMs: number;
 }
 
-async function fetchPage(target: Target, { after, requestId, until }: PageRequest): Promise<unknown> {
+async function fetchPage(target: Target, { after, requestId, untilMs }: PageRequest): Promise<unknown> {
   const { upstream, credential, api } = target;
   const isAnthropic = api === "anthropic";
   const query = new URLSearchParams({
@@ -49,9 +57,7 @@ async function fetchPage(target: Target, { after, requestId, until }: PageReques
   };
   const path = targetUnder(upstream.base, query === "" ? "/models" : `/models?${query}`);
   const call = upstream.send({ method: "GET", path, headers, body: null });
-  const abort = (): void => call.abort();
-  until.addEventListener("abort", abort, { once: true });
-  if (until.aborted) abort();
+  const timer = setTimeout(() => call.abort(), untilMs - performance.now());
   try {
     const { status, body } = await call.response;
     const page = await readPage(body);
@@ -59,7 +65,7 @@ async function fetchPage(target: Target, { after, requestId, until }: PageReques
   } catch {
     return undefined;
   } finally {
-    until.removeEventListener("abort", abort);
+    clearTimeout(timer);
   }
 }
 
@@ -72,4 +78,20 @@ async function readPage(body: AsyncIterable<Buffer>): Promise<Buffer> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** Reads the items of a page in any format. */
+function itemsOf(page: unknown): readonly Json[] {
+  const list = isJsonObject(page) ? (page["data"] ?? page["models"]) : page;
+  return Array.isArray(list) ? list.filter(isJsonObject).filter((item) => idOf(item) !== undefined) : [];
+}
+
+/** Returns the cursor of the next page; `undefined` after the last page. */
+function nextOf(page: unknown): string | undefined {
+  if (!isJsonObject(page) || page["has_more"] !== true) return undefined;
+  return typeof page["last_id"] === "string" && page["last_id"] !== "" ? page["last_id"] : undefined;
+}
+
+export function idOf({ id, slug }: Json): string | undefined {
+  return [id, slug].find((one): one is string => typeof one === "string" && one !== "");
 }
