@@ -8,14 +8,9 @@ import type { RelayMetrics } from "./relay/relay.ts";
 /** Reason a completion is not recorded. `not_a_project`: not in `entity/project` form, such as OpenAI project ids. */
 export type UnrecordedReason = "no_project" | "not_a_project";
 
-export type ReportUnrecorded = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  reason: UnrecordedReason,
-) => void;
+export type ReportUnrecorded = ReturnType<typeof createUnrecorded>;
 
-/** Reports a request that is relayed unmeasured, by the pattern that lets its path pass. */
-export type ReportUnmetered = (path: string) => void;
+export type ReportUnmetered = ReturnType<typeof createUnmetered>;
 
 /** Registers the gateway metrics. Labels are route patterns and our own names, never client paths or models. */
 export function registerMetrics(
@@ -78,12 +73,12 @@ function addRecorderCounters(registry: Registry, recorder: Recorder): void {
 }
 
 /** Creates the report of unmeasured requests: to the operator in a metric, and in the log for each pattern. */
-export function createUnmetered(registry: Registry, clock: Clock, log: FastifyBaseLogger): ReportUnmetered {
+export function createUnmetered(registry: Registry, clock: Clock, log: FastifyBaseLogger) {
   const name = "sumtree_gateway_unmetered_total";
   const help = "Relayed requests whose usage is not measured, by the pattern of their path";
   const relayed = new Counter({ name, help, labelNames: ["path"], registers: [registry] });
   const logs = new Map<string, CountedLog>();
-  return (path) => {
+  return (path: string): void => {
     relayed.inc({ path });
     const ofPath = logs.get(path) ?? new CountedLog(clock);
     logs.set(path, ofPath);
@@ -92,12 +87,12 @@ export function createUnmetered(registry: Registry, clock: Clock, log: FastifyBa
 }
 
 /** Creates the report of unrecorded completions: to its client in a header, to the operator in a metric and the log. */
-export function createUnrecorded(registry: Registry, clock: Clock): ReportUnrecorded {
+export function createUnrecorded(registry: Registry, clock: Clock) {
   const name = "sumtree_gateway_unrecorded_total";
   const help = "Completions relayed unrecorded, by reason";
   const relayed = new Counter({ name, help, labelNames: ["reason"], registers: [registry] });
   const logged = new CountedLog(clock);
-  return ({ log, grant }, reply, reason) => {
+  return ({ log, grant }: FastifyRequest, reply: FastifyReply, reason: UnrecordedReason): void => {
     relayed.inc({ reason });
     void reply.header("x-sumtree-recorded", `no; reason=${reason}`);
     if (reason === "no_project") return;

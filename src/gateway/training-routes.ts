@@ -5,11 +5,9 @@ interface TrainingText extends schema.RouteSchema {
   readonly takes?: "typed" | "streamed";
   /** The response is that of something new, which the ledger gives to the project. */
   readonly creates?: boolean;
-  /** The body must name a model. */
   readonly needsModel?: boolean;
 }
 
-/** Default route description. */
 export const RELAYED = "Relays the request to the training service and returns its response unchanged.";
 
 const model = "/preview/models/:model_id";

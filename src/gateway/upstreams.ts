@@ -33,13 +33,10 @@ export interface UpstreamsSettings extends Readonly<Record<OwnName, UpstreamSett
 export interface Target extends RelayTarget {
   /** Determines model list format and credential header. */
   readonly api: Api;
-  /** Credential sent upstream. */
   readonly credential: Credential | undefined;
-  /** Provider as configured, else implied by the URL. */
   readonly provider: string | undefined;
 }
 
-/** Routing input: path and model of a request. */
 export interface RouteQuery {
   /** Without `/v1`. */
   readonly path: string;

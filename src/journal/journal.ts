@@ -3,7 +3,6 @@ import { mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** Id of a journal record. */
 export type RecordId = number;
 
 export interface JournalRecord {

@@ -3,7 +3,7 @@ import { readEntry, withRest } from "../../usage/read-entry.ts";
 import type { PricedUsage } from "../../usage/usage.ts";
 import { errorFrame } from "../errors.ts";
 import { copyOf, extend, keep } from "./content.ts";
-import { newMembers, type Draft, type Json, type Choice, type ChoicesState, textOf } from "./draft.ts";
+import { newMembers, type Draft, type Json, Choice, ChoicesState, textOf } from "./draft.ts";
 import { errorOfChoice } from "./error-in-response.ts";
 import { credible } from "./count-usage.ts";
 import type { ModelApi } from "./model-api.ts";
@@ -23,7 +23,7 @@ export const choicesApi: Omit<ModelApi, "path" | "opName"> = {
   fold(draft, event, isBody) {
     foldHead(draft, event);
     const choices = choicesIn(event);
-    const state = (draft.choices ??= { byIndex: new Map(), counted: undefined, hasMixedCounts: false });
+    const state = (draft.choices ??= new ChoicesState());
     for (const [position, choice] of choices.entries()) foldChoice(draft, state, choice, position);
     const all = [...state.byIndex.values()];
     const isOver = all.length > 0 && all.length < MAX_CHOICES && all.every(({ hasEnded }) => hasEnded);
@@ -96,14 +96,7 @@ function foldMessage(draft: Draft, choice: Choice, message: Json): void {
 function choiceAt({ byIndex }: ChoicesState, index: number): Choice | undefined {
   const known = byIndex.get(index);
   if (known !== undefined || byIndex.size >= MAX_CHOICES) return known;
-  const added: Choice = {
-    facts: newMembers(),
-    message: newMembers(),
-    isWhole: false,
-    isText: false,
-    writtenBytes: 0,
-    hasEnded: false,
-  };
+  const added = new Choice();
   byIndex.set(index, added);
   return added;
 }

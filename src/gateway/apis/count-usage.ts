@@ -13,13 +13,11 @@ export interface CountedUsage {
 }
 
 export interface Relayed {
-  /** The whole response was relayed. */
   readonly isComplete: boolean;
   /** Prompt size in bytes of text. */
   readonly promptBytes: number;
   /** Response size in bytes of text; more than that of the draft if it could not be read. */
   readonly textBytes: number;
-  /** The request or the response failed. */
   readonly isError: boolean;
 }
 

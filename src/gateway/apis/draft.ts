@@ -2,52 +2,52 @@ export type Json = Readonly<Record<string, unknown>>;
 /** Members of recorded content. Without prototype, because responses choose the names. */
 export type Members = Record<string, unknown>;
 
-export interface ChoicesState {
-  readonly byIndex: Map<number, Choice>;
+export class Choice {
+  readonly facts = newMembers();
+  message = newMembers();
+  /** The message came in one piece. */
+  isWhole = false;
+  /** A legacy completion: `text` instead of `message`. */
+  isText = false;
+  writtenBytes = 0;
+  hasEnded = false;
+}
+
+export class ChoicesState {
+  readonly byIndex = new Map<number, Choice>();
   /** Choice of the last count, if it was that of one choice. */
   counted: number | undefined;
   /** Single choices were counted, so the last count is not that of all. */
-  hasMixedCounts: boolean;
+  hasMixedCounts = false;
 }
 
-export interface Choice {
-  readonly facts: Members;
-  message: Members;
-  /** The message came in one piece. */
-  isWhole: boolean;
-  /** A legacy completion: `text` instead of `message`. */
-  isText: boolean;
-  writtenBytes: number;
-  hasEnded: boolean;
-}
-
-export interface MessageState {
+export class MessageState {
   /** Usage as reported so far. */
-  usage: Json;
+  usage: Json = {};
   stopReason: unknown;
   /** Output tokens were counted after the beginning. */
-  hasOutputCount: boolean;
-  readonly blocks: Map<number, Members>;
+  hasOutputCount = false;
+  readonly blocks = new Map<number, Members>();
 }
 
-export interface ResponseState {
+export class ResponseState {
   status: string | undefined;
-  isBackground: boolean;
+  isBackground = false;
   createdAtMs: number | undefined;
   /** Text in bytes of complete output items. */
-  itemBytes: number;
+  itemBytes = 0;
 }
 
-export interface GeminiState {
-  readonly candidates: Map<number, Candidate>;
+export class Candidate {
+  readonly facts = newMembers();
+  readonly parts: Members[] = [];
+  hasEnded = false;
+}
+
+export class GeminiState {
+  readonly candidates = new Map<number, Candidate>();
   /** Usage as reported so far. */
-  usage: Json;
-}
-
-export interface Candidate {
-  readonly facts: Members;
-  readonly parts: Members[];
-  hasEnded: boolean;
+  usage: Json = {};
 }
 
 /** A response as far as it has been read. `ModelApi.fold` adds each event of a stream, or the body, to it. */
@@ -56,7 +56,6 @@ export class Draft {
   id: string | undefined;
   model: string | undefined;
   tier: string | undefined;
-  /** Error that the response reports. */
   failure: string | undefined;
   /** The error was that of the whole response. */
   hasFailed = false;
@@ -66,7 +65,6 @@ export class Draft {
   usage: Json | undefined;
   /** Usage of other models that took part, by model. */
   others: Readonly<Record<string, Json>> = {};
-  /** Generated text in bytes. */
   textBytes = 0;
   /** Text in bytes that the last count of output tokens covers. */
   countedBytes = 0;
@@ -76,9 +74,7 @@ export class Draft {
   isPromptCounted = false;
   /** Content of the response as if it had not been streamed. */
   output = newMembers();
-  /** Size of the recorded content in bytes. */
   contentBytes = 0;
-  /** Some content was left out. */
   isTruncated = false;
   /** State of each fold between events. */
   choices: ChoicesState | undefined;

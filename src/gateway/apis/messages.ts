@@ -3,7 +3,7 @@ import { entriesOfMessage } from "../../usage/response-entries.ts";
 import { toCount } from "../../usage/to-count.ts";
 import { anthropicTypeOf } from "../errors.ts";
 import { addText, copyOf, keep } from "./content.ts";
-import { newMembers, type Draft, type Json, type Members, type MessageState, textOf } from "./draft.ts";
+import { newMembers, type Draft, type Json, type Members, MessageState, textOf } from "./draft.ts";
 import { credible } from "./count-usage.ts";
 import type { ModelApi } from "./model-api.ts";
 import { writtenBytes } from "./written-text.ts";
@@ -29,7 +29,7 @@ export const messagesApi: Omit<ModelApi, "path" | "opName"> = {
   fold(draft, event, isBody) {
     if (isBody) return foldBody(draft, event);
     if (event["type"] === "message_start") return foldStart(draft, event["message"]);
-    const state = (draft.message ??= newState());
+    const state = (draft.message ??= new MessageState());
     switch (event["type"]) {
       case "content_block_start":
         return foldBlock(draft, state, event);
@@ -53,10 +53,6 @@ export const messagesApi: Omit<ModelApi, "path" | "opName"> = {
   },
 };
 
-function newState(): MessageState {
-  return { usage: {}, stopReason: undefined, hasOutputCount: false, blocks: new Map() };
-}
-
 function foldBody(draft: Draft, message: Json): void {
   if (message["type"] === "error") return;
   const { content, usage } = message;
@@ -79,7 +75,7 @@ function foldHead(draft: Draft, message: Json): void {
 /** Reads the message object; ignores a repeated one, which some servers send. */
 function foldStart(draft: Draft, message: unknown): void {
   if (draft.message !== undefined || !isJsonObject(message)) return;
-  draft.message = newState();
+  draft.message = new MessageState();
   foldHead(draft, message);
   if (!isJsonObject(message["usage"])) return;
   draft.message.usage = message["usage"];

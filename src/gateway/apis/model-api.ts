@@ -7,7 +7,6 @@ import type { Api } from "./endpoint-paths.ts";
 export interface ModelApi {
   /** Without `/v1`; `*` stands for the model. */
   readonly path: string;
-  /** Operation name in the provider's SDK. */
   readonly opName: string;
   readonly api: Api;
   /** OpenAPI text; `undefined` for form and binary bodies. */

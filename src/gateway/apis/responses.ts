@@ -4,7 +4,7 @@ import { entriesOfResponse } from "../../usage/response-entries.ts";
 import { toCount } from "../../usage/to-count.ts";
 import type { ErrorObject } from "../errors.ts";
 import { addText, copyOf, keep } from "./content.ts";
-import { newMembers, type Draft, type Json, type ResponseState, textOf } from "./draft.ts";
+import { newMembers, type Draft, type Json, ResponseState, textOf } from "./draft.ts";
 import { credible } from "./count-usage.ts";
 import type { ModelApi } from "./model-api.ts";
 import { writtenBytes } from "./written-text.ts";
@@ -42,7 +42,7 @@ function foldResponse(
   { isBody, isLast }: { isBody: boolean; isLast: boolean },
 ): void {
   draft.name(response["id"], response["model"], response["service_tier"]);
-  const state = stateOf(draft);
+  const state = (draft.response ??= new ResponseState());
   state.status = textOf(response["status"]) ?? state.status;
   state.isBackground ||= response["background"] === true;
   state.createdAtMs = millisecondsOf(response["created_at"]) ?? state.createdAtMs;
@@ -52,15 +52,6 @@ function foldResponse(
   draft.textBytes = Math.max(draft.textBytes, writtenBytes({ content: response["output"] }));
   if (isLast || isJsonObject(response["usage"])) foldUsage(draft, response, isLast);
   if (draft.keepsContent) keepResponse(draft, response, isLast);
-}
-
-function stateOf(draft: Draft): ResponseState {
-  return (draft.response ??= {
-    status: undefined,
-    isBackground: false,
-    createdAtMs: undefined,
-    itemBytes: 0,
-  });
 }
 
 function failureOf({ error, status }: Json): string | undefined {
@@ -100,7 +91,7 @@ function foldDelta(draft: Draft, type: unknown, delta: string): void {
 function foldItem(draft: Draft, item: Json): void {
   for (const [name, count] of Object.entries(searchesIn({ output: [item] }) ?? {}))
     draft.usage = { ...draft.usage, [name]: toCount(draft.usage?.[name]) + count };
-  const state = stateOf(draft);
+  const state = (draft.response ??= new ResponseState());
   state.itemBytes += writtenBytes({ content: item });
   draft.textBytes = Math.max(draft.textBytes, state.itemBytes);
   if (!draft.keepsContent) return;

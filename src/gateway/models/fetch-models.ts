@@ -35,13 +35,10 @@ export async function fetchModels(target: Target, requestId: string): Promise<Li
   return { provider: target.provider, items: [...items.values()] };
 }
 
-interface PageRequest {
-  readonly after: string | undefined;
-  readonly requestId: string;
-  readonly untilMs: number;
-}
-
-async function fetchPage(target: Target, { after, requestId, untilMs }: PageRequest): Promise<unknown> {
+async function fetchPage(
+  target: Target,
+  { after, requestId, untilMs }: { after: string | undefined; requestId: string; untilMs: number },
+): Promise<unknown> {
   const { upstream, credential, api } = target;
   const isAnthropic = api === "anthropic";
   const query = new URLSearchParams({

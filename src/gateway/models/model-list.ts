@@ -12,7 +12,6 @@ type Json = Readonly<Record<string, unknown>>;
 /** Model list format of an API. */
 type ListShape = "openai" | "anthropic" | "codex";
 
-/** True for a request of the model list. */
 export function isModelListRequest({ method, url }: FastifyRequest): boolean {
   return method === "GET" && normalizePath(pathBehindPrefix(url)) === "/models";
 }

@@ -17,7 +17,6 @@ import type { OwnerLedger } from "./ledger/owner-ledger.ts";
 /** Route of the training service; only its lists are no routes of the gateway. */
 export interface ResourceRoute {
   readonly kind: "creates" | "reads" | "list";
-  /** The body must name a model. */
   readonly needsModel?: boolean | undefined;
 }
 

@@ -8,7 +8,6 @@ export interface JournaledCompletion {
   readonly name: string;
   readonly project: Project;
   readonly completion: EndedCompletion;
-  /** Size of inputs and output. */
   readonly bytes: number;
   /** What the process that wrote it was killed after: its end, or its start. */
   readonly orphaned: "finished" | "cut" | undefined;
@@ -46,9 +45,7 @@ export class CompletionJournal {
   readonly #kept = new Map<string, Kept>();
   #waiting: Added[] = [];
   #bytes = 0;
-  /** Number of completions rejected at their end. */
   rejected = 0;
-  /** The last write succeeded. */
   isWritable: boolean;
 
   constructor(journal: Journal | undefined, maxContentBytes = MAX_CONTENT_BYTES) {

@@ -21,11 +21,9 @@ export interface RecordingOptions {
   readonly caller: Caller;
   readonly project: Project;
   readonly trace: TraceContext;
-  /** Id of the API key. */
   readonly apiKey: string;
   readonly requestId: string;
   readonly upstream: string;
-  /** Provider as configured, or implied by the upstream's URL. */
   readonly provider: string | undefined;
   readonly recorder: Recorder;
   readonly responses: ResponseIndex;
@@ -33,7 +31,6 @@ export interface RecordingOptions {
   /** Stores messages; otherwise usage only. */
   readonly captureContent: boolean;
   readonly hidesUsage: boolean;
-  /** The request may repeat another one. */
   readonly mayRepeat: boolean;
   /** Set if the request retrieves a response by its id. */
   readonly retrieved?: { readonly id: string; readonly maker: ResponseMaker | undefined };
@@ -64,7 +61,6 @@ export class CompletionRecording implements RelayObserver {
   readonly #request: LazyRequest;
   #reader: ResponseReader;
   #isSent = false;
-  #isStarted = false;
   #hasEnded = false;
   #isPending = false;
   #records = 0;
@@ -91,7 +87,6 @@ export class CompletionRecording implements RelayObserver {
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): ResponseReader {
-    this.#start();
     this.#status = status;
     this.#firstByteMs = this.#elapsedMs();
     this.#upstreamRequestId = upstreamRequestIdOf(headers);
@@ -137,8 +132,7 @@ export class CompletionRecording implements RelayObserver {
 
   /** Journals the known facts, in case the process is killed before the end. */
   #start(): void {
-    if (this.#isStarted || this.#hasEnded || this.#options.retrieved !== undefined) return;
-    this.#isStarted = true;
+    if (this.#hasEnded || this.#options.retrieved !== undefined) return;
     this.#options.recorder.start(this.callId, this.#options.project, () => ({
       ...this.#completion("aborted"),
       exception: KILLED,
@@ -201,15 +195,14 @@ export class CompletionRecording implements RelayObserver {
       attributes: { sumtree: this.#attributes(outcome, counted.basis) },
       summary: { usage: entriesOf(counted, draft, { model, provider }) },
       exception: this.#exception ?? draft.failure ?? EXCEPTIONS[outcome],
-      ...(response === undefined ? {} : { response }),
+      response,
     };
   }
 
   #response(): EndedCompletion["response"] {
-    const { modelApi, upstream, retrieved, mayRepeat } = this.#options;
+    const { upstream, retrieved, mayRepeat } = this.#options;
     const { id, response } = this.#draft;
-    if (response === undefined || id === undefined || !modelApi.opName.startsWith("openai.responses"))
-      return undefined;
+    if (response === undefined || id === undefined) return undefined;
     if (retrieved === undefined) return { id, upstream, mayRepeat: mayRepeat && isUniqueId(id) };
     return { id, upstream, retrieved: retrieved.maker === undefined ? "unknown" : "known" };
   }
@@ -261,7 +254,7 @@ export class CompletionRecording implements RelayObserver {
       service_tier: tier,
       status: response?.status,
       ...(keepsContent && output),
-      ...(keepsContent && isChat && usage !== undefined && { usage }),
+      ...(keepsContent && isChat && { usage }),
       ...(keepsContent && isTruncated && { truncated: true }),
     };
     return Object.values(all).some((value) => value !== undefined) ? all : null;

@@ -13,9 +13,7 @@ export interface ModelRequest {
   readonly promptBytes: number | undefined;
   /** Parsed body; `undefined` if unreadable, too large or too deep to store. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
-  /** End user named by the request. */
   readonly userId: string | undefined;
-  /** The response may run on in the background. */
   readonly mayRunOn: boolean;
   /** Body with `include_usage` added; `undefined` if it can be relayed unchanged. */
   readonly withIncludeUsage: Buffer | undefined;

@@ -6,7 +6,6 @@ export interface RecordedCompletion {
   /** Default: that of the call, else derived from its id. */
   readonly traceId: string | undefined;
   readonly parentId: string | null;
-  /** Id of the API key. */
   readonly apiKey: string;
   readonly opName: string;
   readonly threadId: string | undefined;
@@ -20,7 +19,7 @@ export interface RecordedCompletion {
   readonly summary: { readonly usage: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
   readonly exception: string | null;
   /** Set for the Responses API. */
-  readonly response?: ResponseOfCall;
+  readonly response?: ResponseOfCall | undefined;
 }
 
 /** A response of the Responses API, by which later requests find its call. */

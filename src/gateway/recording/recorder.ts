@@ -29,18 +29,6 @@ export interface RecorderOptions {
   readonly maxPendingBytes: number;
 }
 
-export interface RecorderCounts {
-  /** Completions not yet stored. */
-  readonly pending: number;
-  readonly recorded: number;
-  readonly dropped: number;
-  /** Recorded completions of killed processes: finished, or cut by the kill. */
-  readonly recovered: Readonly<Record<"finished" | "cut", number>>;
-  /** Completions the journal rejected at their end. */
-  readonly unjournaled: number;
-}
-
-/** Completion in memory. */
 interface Pending extends JournaledCompletion {
   readonly queuedAtMs: number;
   /** Inputs and output were dropped; counts remain. */
@@ -148,12 +136,14 @@ export class Recorder {
     this.#draining = false;
   }
 
-  counts(): RecorderCounts {
+  counts() {
     return {
       pending: [...this.#pending.values()].flat().length + this.#journaled.length,
       recorded: this.#recorded,
       dropped: this.#dropped,
+      /** Of killed processes: finished, or cut by the kill. */
       recovered: this.#recovered,
+      /** Rejected by the journal at their end. */
       unjournaled: this.#journal.rejected,
     };
   }
