@@ -59,14 +59,9 @@ export function errorBodyOf(
   { originalUrl, id }: { readonly originalUrl: string; readonly id: string },
 ) {
   const envelope = envelopeOf(error);
-  switch (apiOfPath(plainPath(originalUrl))) {
-    case "gemini":
-      return { error: googleErrorOf(envelope.error) };
-    case "anthropic":
-      return anthropicEnvelopeOf(envelope, id);
-    default:
-      return envelope;
-  }
+  const api = apiOfPath(plainPath(originalUrl));
+  if (api === "gemini") return { error: googleErrorOf(envelope.error) };
+  return api === "anthropic" ? anthropicEnvelopeOf(envelope, id) : envelope;
 }
 
 /** Formats a gateway error for OpenAI SDKs (`error`) and training clients (`detail`). */

@@ -29,7 +29,6 @@ export function onlyProjectOf({ grant }: FastifyRequest): Project | undefined {
 
 // The upstream acts with the operator's key, so a client could reach any of its projects by name.
 
-const HEADERS = ["x-sumtree-project", "openai-project"];
 const PROJECTS = ["project", "project_id", "project_name"];
 const ENTITIES = ["entity", "entity_name"];
 /** Members of queries and bodies that name a project. */
@@ -39,7 +38,7 @@ export const PROJECT_MEMBERS = [...PROJECTS, ...ENTITIES];
  * Checks project names in headers and query. Throws bad_request if headers name different projects; forbidden; validation.
  */
 export async function checkNamedProjects({ raw, url, grant }: FastifyRequest): Promise<void> {
-  const sent = HEADERS.map((name) =>
+  const sent = ["x-sumtree-project", "openai-project"].map((name) =>
     raw.rawHeaders.filter((_value, at, all) => at % 2 === 1 && all[at - 1]!.toLowerCase() === name),
   );
   const named = sent.flat().map(headerText);
@@ -48,8 +47,15 @@ export async function checkNamedProjects({ raw, url, grant }: FastifyRequest): P
     throw new AppError("forbidden", "This key may not use that project.");
   if (sent.some((values) => values.length > 1) || new Set(named.filter(isProjectId)).size > 1)
     throw new AppError("bad_request", "The request headers name more than one project.");
-  const query = [...new URLSearchParams(url.split("?").slice(1).join("?"))].filter(([, text]) => text !== "");
-  checkMembers(grant, "query", query);
+  checkMembers(
+    grant,
+    "query",
+    queryOf(url).filter(([, text]) => text !== ""),
+  );
+}
+
+export function queryOf(url: string): readonly [name: string, text: string][] {
+  return [...new URLSearchParams(url.split("?").slice(1).join("?"))];
 }
 
 /**

@@ -7,7 +7,7 @@ import { steadyClock, type Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { relayModelApi, type ModelRelayOptions } from "./relay-model-api.ts";
 import type { ModelApi } from "./apis/model-api.ts";
-import { FREE, geminiCallIn, isModelsPath, isTrainingPath, passThrough } from "./apis/endpoint-paths.ts";
+import { FREE, geminiCallIn, isModelsPath, isTrainingPath } from "./apis/endpoint-paths.ts";
 import { CHAT, GEMINI_APIS, MODEL_APIS } from "./apis/model-apis.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
@@ -24,6 +24,7 @@ import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyPolicy } from "./request-relay.ts";
 import { routeQueryOf } from "./route-request.ts";
 import * as schema from "./schema.ts";
+import { passThrough } from "./upstreams.ts";
 import { RELAYED, typedRoutes, type TypedRoute } from "./training-routes.ts";
 
 export interface GatewayRoutesSettings extends GatewaySettings {

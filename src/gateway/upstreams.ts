@@ -5,6 +5,7 @@ import { credentialOf } from "./relay/credential.ts";
 import type { Credential } from "./relay/headers.ts";
 import type { RelayTarget } from "./relay/relay.ts";
 import type { Upstream } from "./relay/upstream.ts";
+import { pathBehindPrefix } from "./relay/upstream-path.ts";
 
 export interface UpstreamSettings {
   /** Base URL with path, and optionally query, user and password. Undefined: not configured. */
@@ -209,4 +210,26 @@ function matchesPattern(text: string, [first = "", ...others]: readonly string[]
     at = found + part.length;
   }
   return text.length - last.length >= at && text.endsWith(last);
+}
+
+/** Returns the entry that lets a request without a route of its own pass; undefined if none does. */
+export type PassThrough = (request: { readonly method: string; readonly url: string }) => string | undefined;
+
+/**
+ * Matches requests to `[METHOD ]path` entries. An entry matches its path and subpaths literally, by any method if it
+ * names none; `/` matches all.
+ */
+export function passThrough(list: readonly string[]): PassThrough {
+  const entries = list.map((text) => {
+    const [path = "", method] = text.split(" ").toReversed();
+    return { text, method, path: path.replace(/\/+$/, "") };
+  });
+  return ({ method, url }) => {
+    const requested = `${normalizePath(pathBehindPrefix(url))}/`;
+    const by = method === "HEAD" ? "GET" : method;
+    return entries.find(
+      (entry) =>
+        (entry.method === undefined || entry.method === by) && requested.startsWith(`${entry.path}/`),
+    )?.text;
+  };
 }

@@ -1,5 +1,3 @@
-import { pathBehindPrefix } from "../relay/upstream-path.ts";
-
 /*
  * Paths are compared literally: `http/request-target.ts` has normalized the request target, so another spelling is another
  * path.
@@ -52,26 +50,4 @@ export function isTrainingPath(path: string): boolean {
 /** True for the model list and for a single model (path without `/v1`). */
 export function isModelsPath(path: string): boolean {
   return /^(?:\/v1beta)?\/models(?:$|[/?])/.test(path);
-}
-
-/** Returns the entry that lets a request without a route of its own pass; undefined if none does. */
-export type PassThrough = (request: { readonly method: string; readonly url: string }) => string | undefined;
-
-/**
- * Matches requests to `[METHOD ]path` entries. An entry matches its path and subpaths literally, by any method if it
- * names none; `/` matches all.
- */
-export function passThrough(list: readonly string[]): PassThrough {
-  const entries = list.map((text) => {
-    const [path = "", method] = text.split(" ").toReversed();
-    return { text, method, path: path.replace(/\/+$/, "") };
-  });
-  return ({ method, url }) => {
-    const requested = `${normalizePath(pathBehindPrefix(url))}/`;
-    const by = method === "HEAD" ? "GET" : method;
-    return entries.find(
-      (entry) =>
-        (entry.method === undefined || entry.method === by) && requested.startsWith(`${entry.path}/`),
-    )?.text;
-  };
 }

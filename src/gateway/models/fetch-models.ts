@@ -1,9 +1,7 @@
-import { isJsonObject } from "../../shared/json.ts";
-import { parseOrUndefined } from "../../shared/json.ts";
+import { isJsonObject, parseOrUndefined } from "../../shared/json.ts";
+import { textOf, type Json } from "../apis/draft.ts";
 import { targetUnder } from "../relay/upstream-path.ts";
 import type { Target } from "../upstreams.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Model list of one upstream. */
 export interface ListedModels {
@@ -22,17 +20,17 @@ const ANTHROPIC_VERSION = "2023-06-01";
 /** Fetches all pages of an upstream's model list; `undefined` if a request fails or times out. */
 export async function fetchModels(target: Target, requestId: string): Promise<ListedModels | undefined> {
   const untilMs = performance.now() + TIMEOUT_MS;
-  const items = new Map<string, Json>();
+  const items: Json[] = [];
   let after: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const body = await fetchPage(target, { after, requestId, untilMs });
     if (body === undefined) return undefined;
-    for (const item of itemsOf(body)) items.set(JSON.stringify(item["id"] ?? item["slug"]), item);
+    items.push(...itemsOf(body));
     const next = nextOf(body);
     if (next === undefined || next === after) break;
     after = next;
   }
-  return { provider: target.provider, items: [...items.values()] };
+  return { provider: target.provider, items };
 }
 
 async function fetchPage(
@@ -85,10 +83,9 @@ function itemsOf(page: unknown): readonly Json[] {
 
 /** Returns the cursor of the next page; `undefined` after the last page. */
 function nextOf(page: unknown): string | undefined {
-  if (!isJsonObject(page) || page["has_more"] !== true) return undefined;
-  return typeof page["last_id"] === "string" && page["last_id"] !== "" ? page["last_id"] : undefined;
+  return isJsonObject(page) && page["has_more"] === true ? textOf(page["last_id"]) : undefined;
 }
 
 export function idOf({ id, slug }: Json): string | undefined {
-  return [id, slug].find((one): one is string => typeof one === "string" && one !== "");
+  return textOf(id) ?? textOf(slug);
 }

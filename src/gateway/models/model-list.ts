@@ -1,13 +1,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
 import { normalizePath } from "../apis/endpoint-paths.ts";
+import type { Json } from "../apis/draft.ts";
 import type { Gateway } from "../gateway.ts";
 import { hasOwnCredentials } from "../relay/headers.ts";
 import { pathBehindPrefix } from "../relay/upstream-path.ts";
 import type { Target } from "../upstreams.ts";
 import { fetchModels, idOf, type ListedModels } from "./fetch-models.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Model list format of an API. */
 type ListShape = "openai" | "anthropic" | "codex";

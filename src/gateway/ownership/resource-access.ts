@@ -7,6 +7,7 @@ import {
   onlyProjectOf,
   projectOf,
   PROJECT_MEMBERS,
+  queryOf,
   textOf,
   textsIn,
 } from "../named-projects.ts";
@@ -36,7 +37,7 @@ export async function accessOf(
 ) {
   const { grant, params, url } = request;
   let owner = projectOf(request).project ?? onlyProjectOf(request);
-  const query = [...new URLSearchParams(url.split("?").slice(1).join("?"))];
+  const query = queryOf(url);
   await checkOwned(grant, ledger, [params, ...query.map(([name, text]) => ({ [name]: text }))]);
   const extra = query.find(([name]) => !QUERY.has(name));
   if (extra !== undefined && !grant.covers("*"))
