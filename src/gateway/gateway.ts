@@ -23,12 +23,10 @@ export class Gateway {
 
   constructor(settings: GatewaySettings) {
     const { training, chat, anthropic, gemini, routes = [], open } = settings;
-    const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs } = settings;
     this.#mask = secretMask([training, chat, anthropic, gemini, ...routes].flatMap(upstreamSecrets));
-    const times = { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs };
     this.#slots = open;
-    this.upstreams = new Upstreams(settings, ({ url }) =>
-      openUpstream({ baseUrl: url, connections: open.capacity, ...times }),
+    this.upstreams = new Upstreams(settings, (baseUrl) =>
+      openUpstream({ ...settings, baseUrl, connections: open.capacity }),
     );
   }
 

@@ -44,14 +44,17 @@ export interface RouteQuery {
   readonly model?: string | undefined;
 }
 
+/** A pattern with `*` wildcards, as its literal parts. */
+type Pattern = readonly string[];
+
 interface Route {
   readonly target: Target;
-  readonly matchesPath: (path: string) => boolean;
+  readonly paths: readonly Pattern[];
   /** Undefined: matches any model. */
-  readonly matchesModel: ((model: string) => boolean) | undefined;
+  readonly models: readonly Pattern[] | undefined;
 }
 
-type Open = (settings: UpstreamSettings & { readonly url: string }) => Upstream;
+type Open = (url: string) => Upstream;
 
 /** Upstreams that may serve an API, by preference. */
 const PREFERRED: Readonly<Record<Api | "training", readonly OwnName[]>> = {
@@ -115,8 +118,7 @@ export class Upstreams {
   /** True if routing this path requires the model. */
   dependsOnModel(path: string): boolean {
     if (isTrainingPath(path)) return false;
-    const first = this.#routes?.find((route) => route.matchesPath(path));
-    return first?.matchesModel !== undefined;
+    return this.#routes?.find((route) => matchesPath(route, path))?.models !== undefined;
   }
 
   /** Returns the upstream of a request. Throws upstream_not_configured; not_found if no route matches. */
@@ -124,8 +126,9 @@ export class Upstreams {
     if (isTrainingPath(path)) return this.training();
     if (this.#routes === undefined) return this.#require(apiOfPath(path));
     const found = this.#routes.find(
-      ({ matchesPath, matchesModel }) =>
-        matchesPath(path) && (matchesModel === undefined || (model !== undefined && matchesModel(model))),
+      (route) =>
+        matchesPath(route, path) &&
+        (route.models === undefined || (model !== undefined && matches(route.models, model))),
     );
     if (found !== undefined) return found.target;
     throw new AppError("not_found", "No route in GATEWAY_ROUTES_FILE matches this path and model.");
@@ -145,22 +148,8 @@ function openRoutes(routes: readonly RouteSettings[], open: Open): readonly Rout
     const key = JSON.stringify(settings);
     const target = known.get(key) ?? targetOf(nameAmong(names, settings), settings, open)!;
     known.set(key, target);
-    return {
-      target,
-      matchesPath: pathMatcher(settings.api, paths),
-      matchesModel: models === undefined ? undefined : patternMatcher(models),
-    };
+    return { target, paths: (paths ?? ["*"]).map(partsOf), models: models?.map(partsOf) };
   });
-}
-
-/** Builds a matcher of paths without `/v1`. Those of Gemini's API, whose URLs have no version, go to its upstreams only. */
-function pathMatcher(api: Api, patterns: readonly string[] | undefined): (path: string) => boolean {
-  const matches = patterns === undefined ? () => true : patternMatcher(patterns);
-  return (path) => {
-    const isGemini = apiOfPath(path) === "gemini";
-    const prefix = path.startsWith("/v1beta") ? "" : "/v1";
-    return isGemini === (api === "gemini") && matches(prefix + normalizePath(path));
-  };
 }
 
 /** Names a target by its host, numbered if several share it. */
@@ -174,42 +163,47 @@ function nameAmong(names: Set<string>, { url }: RouteSettings): string {
 
 function targetOf(
   name: string,
-  {
-    api = name === "anthropic" || name === "gemini" ? name : "openai",
-    ...settings
-  }: UpstreamSettings & { readonly api?: Api },
+  settings: UpstreamSettings & { readonly api?: Api },
   open: Open,
 ): Target | undefined {
-  const { url, apiKey, provider } = settings;
+  const {
+    url,
+    apiKey,
+    provider,
+    api = name === "anthropic" || name === "gemini" ? name : "openai",
+  } = settings;
   if (url === undefined) return undefined;
-  const upstream = open({ ...settings, url });
-  return {
-    name,
-    api,
-    credential: credentialOf(upstream.base.url, apiKey, api),
-    upstream,
-    provider: provider ?? providerAt(upstream.base.url.hostname),
-  };
+  const upstream = open(url);
+  const base = upstream.base.url;
+  const credential = credentialOf(base, apiKey, api);
+  return { name, api, credential, upstream, provider: provider ?? providerAt(base.hostname) };
 }
 
-/** Builds a matcher of patterns with `*` wildcards. */
-function patternMatcher(patterns: readonly string[]): (text: string) => boolean {
-  const parts = patterns.map((pattern) => pattern.split("*"));
-  return (text) => parts.some((one) => matchesPattern(text, one));
+/** True for a path without `/v1` of a route. Those of Gemini's API, whose URLs have no version, go to its upstreams only. */
+function matchesPath({ target, paths }: Route, path: string): boolean {
+  const isGemini = apiOfPath(path) === "gemini";
+  const prefix = path.startsWith("/v1beta") ? "" : "/v1";
+  return isGemini === (target.api === "gemini") && matches(paths, prefix + normalizePath(path));
+}
+
+function partsOf(pattern: string): Pattern {
+  return pattern.split("*");
 }
 
 /** Matches in one pass: finds each literal part after the previous one. */
-function matchesPattern(text: string, [first = "", ...others]: readonly string[]): boolean {
-  if (others.length === 0) return text === first;
-  if (!text.startsWith(first)) return false;
-  const last = others.at(-1)!;
-  let at = first.length;
-  for (const part of others.slice(0, -1)) {
-    const found = text.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
+function matches(patterns: readonly Pattern[], text: string): boolean {
+  return patterns.some(([first = "", ...others]) => {
+    const last = others.pop();
+    if (last === undefined) return text === first;
+    if (!text.startsWith(first)) return false;
+    let at = first.length;
+    for (const part of others) {
+      const found = text.indexOf(part, at);
+      if (found === -1) return false;
+      at = found + part.length;
+    }
+    return text.length - last.length >= at && text.endsWith(last);
+  });
 }
 
 /** Returns the entry that lets a request without a route of its own pass; undefined if none does. */
