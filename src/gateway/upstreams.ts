@@ -94,8 +94,9 @@ export class Upstreams {
 
   /** Distinct upstreams that serve models. */
   get modelTargets(): readonly Target[] {
-    if (this.#routes !== undefined) return [...new Set(this.#routed)].filter(({ api }) => api !== "gemini");
-    return [this.#preferred("openai"), this.#own.get("anthropic")].filter((target) => target !== undefined);
+    if (this.#routes !== undefined) return [...new Set(this.#routed)];
+    const targets = [this.#preferred("openai"), this.#own.get("anthropic"), this.#own.get("gemini")];
+    return targets.filter((target) => target !== undefined);
   }
 
   get #routed(): readonly Target[] {

@@ -5,12 +5,17 @@ import type { Target } from "../upstreams.ts";
 
 /** Model list of one upstream. */
 export interface ListedModels {
-  readonly provider: string | undefined;
+  readonly provider: string;
   readonly items: readonly Json[];
 }
 
 const MAX_PAGES = 20;
-const PAGE_ITEMS = 1000;
+/** Queries of a page, and its cursor's name. */
+const PAGES = {
+  openai: { query: {}, cursor: "after" },
+  anthropic: { query: { limit: "1000" }, cursor: "after_id" },
+  gemini: { query: { pageSize: "1000" }, cursor: "pageToken" },
+} as const;
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 /** Claude Code waits 3 s for the list. */
 const TIMEOUT_MS = 2500;
@@ -30,7 +35,7 @@ export async function fetchModels(target: Target, requestId: string): Promise<Li
     if (next === undefined || next === after) break;
     after = next;
   }
-  return { provider: target.provider, items };
+  return { provider: target.provider ?? (target.api === "gemini" ? "google" : "anthropic"), items };
 }
 
 async function fetchPage(
@@ -38,19 +43,17 @@ async function fetchPage(
   { after, requestId, untilMs }: { after: string | undefined; requestId: string; untilMs: number },
 ): Promise<unknown> {
   const { upstream, credential, api } = target;
-  const isAnthropic = api === "anthropic";
-  const query = new URLSearchParams({
-    ...(isAnthropic ? { limit: String(PAGE_ITEMS) } : {}),
-    ...(after === undefined ? {} : { [isAnthropic ? "after_id" : "after"]: after }),
-  }).toString();
+  const { query, cursor } = PAGES[api];
+  const parameters = new URLSearchParams({ ...query, ...(after === undefined ? {} : { [cursor]: after }) });
   const headers = {
     accept: "application/json",
     "accept-encoding": "identity",
     "x-request-id": requestId,
-    ...(isAnthropic ? { "anthropic-version": ANTHROPIC_VERSION } : {}),
+    ...(api === "anthropic" ? { "anthropic-version": ANTHROPIC_VERSION } : {}),
     ...(credential === undefined ? {} : { [credential.header]: credential.value }),
   };
-  const path = targetUnder(upstream.base, query === "" ? "/models" : `/models?${query}`);
+  const list = api === "gemini" ? "/v1beta/models" : "/models";
+  const path = targetUnder(upstream.base, parameters.size === 0 ? list : `${list}?${parameters.toString()}`);
   const call = upstream.send({ method: "GET", path, headers, body: null });
   const timer = setTimeout(() => call.abort(), untilMs - performance.now());
   try {
@@ -83,9 +86,10 @@ function itemsOf(page: unknown): readonly Json[] {
 
 /** Returns the cursor of the next page; `undefined` after the last page. */
 function nextOf(page: unknown): string | undefined {
-  return isJsonObject(page) && page["has_more"] === true ? textOf(page["last_id"]) : undefined;
+  if (!isJsonObject(page)) return undefined;
+  return textOf(page["has_more"] === true ? page["last_id"] : page["nextPageToken"]);
 }
 
-export function idOf({ id, slug }: Json): string | undefined {
-  return textOf(id) ?? textOf(slug);
+export function idOf({ id, slug, name }: Json): string | undefined {
+  return textOf(id) ?? textOf(slug) ?? /^models\/(.+)/.exec(textOf(name) ?? "")?.[1];
 }

@@ -25,8 +25,8 @@ export function singleLister(request: FastifyRequest, { upstreams }: Gateway): T
     return targets.find((target) => target.api === api) ?? targets[0];
   }
   const [only, ...others] = targets;
-  const isAsItIs = others.length === 0 && only !== undefined && (shape === "codex" || only.api === shape);
-  return isAsItIs ? only : undefined;
+  if (only === undefined || others.length > 0) return undefined;
+  return only.api === shape || (shape === "codex" && only.api !== "gemini") ? only : undefined;
 }
 
 /**
@@ -71,22 +71,22 @@ function mergeModelLists(lists: readonly ListedModels[], shape: ListShape): Json
 /** Converts an item to the requested format; an item already in it passes unchanged. */
 function inShape(
   item: Json,
-  { id, provider, shape }: { id: string; provider: string | undefined; shape: ListShape },
+  { id, provider, shape }: { id: string; provider: string; shape: ListShape },
 ): Json {
   if (shape === "codex") return item["slug"] === undefined ? { slug: id, ...item } : item;
-  const { created, created_at: createdAt, display_name: name, owned_by: owner } = item;
+  const { created, created_at: createdAt, display_name: name, displayName, owned_by: owner } = item;
   if (shape === "openai") {
     if (item["object"] === "model") return item;
     const seconds = Math.floor(Date.parse(String(createdAt)) / 1000);
     const since = typeof created === "number" ? created : Number.isFinite(seconds) ? seconds : 0;
-    return { ...item, id, object: "model", created: since, owned_by: owner ?? provider ?? "anthropic" };
+    return { ...item, id, object: "model", created: since, owned_by: owner ?? provider };
   }
   if (item["type"] === "model") return item;
   const since = typeof created === "number" && created < 1e11 ? created : 0;
   return {
     type: "model",
     id,
-    display_name: typeof name === "string" ? name : id,
+    display_name: [name, displayName].find((one) => typeof one === "string") ?? id,
     created_at: typeof createdAt === "string" ? createdAt : new Date(since * 1000).toISOString(),
   };
 }
