@@ -67,13 +67,12 @@ export class CompletionJournal {
   }
 
   /** Resolves when the end of a completion, or at least its counts, is written; false: it could not be. */
-  async end(name: string, project: Project, completion: EndedCompletion): Promise<boolean> {
+  end(name: string, project: Project, completion: EndedCompletion): Promise<boolean> {
     const { promise, resolve: onWritten } = Promise.withResolvers<boolean>();
-    if (this.#journal === undefined) onWritten(false);
-    else this.#add(this.#journal, { name, project, as: "ended", completion, onWritten });
-    const isWritten = await promise;
-    if (!isWritten) this.rejected++;
-    return isWritten;
+    const one = { name, project, as: "ended", completion, onWritten } as const;
+    if (this.#journal === undefined) this.#settle(one, false);
+    else this.#add(this.#journal, one);
+    return promise;
   }
 
   /** Reads a completion; `undefined` if its records are damaged. */
@@ -121,8 +120,13 @@ export class CompletionJournal {
         const bytes = Buffer.byteLength(record.text);
         this.#keep(one.name, id, { bytes, hasInputs: record.hasContent, isOrphaned: false });
       }
-      one.onWritten?.(id !== undefined);
+      this.#settle(one, id !== undefined);
     }
+  }
+
+  #settle({ as, onWritten }: Added, isWritten: boolean): void {
+    if (as === "ended" && !isWritten) this.rejected++;
+    onWritten?.(isWritten);
   }
 
   #keep(name: string, id: RecordId, { bytes, hasInputs, isOrphaned }: Omit<Kept, "ids">): void {
