@@ -110,30 +110,29 @@ export function unreadModelRequest(bytes: number): ModelRequest {
   };
 }
 
-type Facts = Omit<ModelRequest, "inputs" | "withIncludeUsage"> & { readonly hasInputs: boolean };
-
 /** Inputs of larger bodies are parsed again when needed, to bound memory per open stream. */
 const MAX_HELD_BYTES = 64 * 1024;
 
 /** Model request, parsed on first use. */
 export class LazyRequest {
   readonly #read: () => ModelRequest;
-  #facts: Facts | undefined;
-  #held: ModelRequest["inputs"];
+  #facts: (Omit<ModelRequest, "withIncludeUsage"> & { readonly hasInputs: boolean }) | undefined;
 
   constructor(read: () => ModelRequest) {
     this.#read = read;
   }
 
-  get facts(): Facts {
+  /** The request, without inputs that are too large to hold. */
+  get facts() {
     if (this.#facts !== undefined) return this.#facts;
     const { inputs, withIncludeUsage: _, ...facts } = this.#read();
-    if (facts.bytes <= MAX_HELD_BYTES) this.#held = inputs;
-    return (this.#facts = { ...facts, hasInputs: inputs !== undefined });
+    const held = facts.bytes <= MAX_HELD_BYTES ? inputs : undefined;
+    return (this.#facts = { ...facts, inputs: held, hasInputs: inputs !== undefined });
   }
 
   /** Returns the inputs; `undefined` if unreadable or too large to store. */
   inputs(): ModelRequest["inputs"] {
-    return this.facts.hasInputs ? (this.#held ?? this.#read().inputs) : undefined;
+    const { hasInputs, inputs } = this.facts;
+    return hasInputs ? (inputs ?? this.#read().inputs) : undefined;
   }
 }
