@@ -86,7 +86,6 @@ function recordsIn(database: DatabaseSync, store: string, onFailure: JournalOpti
     try {
       return work();
     } catch (error) {
-      if (database.isTransaction) database.exec("ROLLBACK");
       onFailure(error);
       return undefined;
     }
@@ -94,9 +93,14 @@ function recordsIn(database: DatabaseSync, store: string, onFailure: JournalOpti
   const transaction = <Result>(work: () => Result): Result | undefined =>
     attempt(() => {
       database.exec("BEGIN");
-      const result = work();
-      database.exec("COMMIT");
-      return result;
+      try {
+        const result = work();
+        database.exec("COMMIT");
+        return result;
+      } catch (error) {
+        if (database.isTransaction) database.exec("ROLLBACK");
+        throw error;
+      }
     });
   const checkpoint = (mode: "PASSIVE" | "TRUNCATE"): void =>
     attempt(() => database.exec(`PRAGMA wal_checkpoint(${mode})`));

@@ -133,6 +133,13 @@ describe("a journal", () => {
     expect([failures, readdirSync(dir)]).toEqual([[], ["completions.db"]]);
   });
 
+  it("reports what cannot be written once it is closed", () => {
+    const { journal, failures } = open(newDir());
+    journal.close();
+    expect([journal.add(one("a")), journal.remove([1]), journal.read(1)]).toEqual(Array(3).fill(undefined));
+    expect(failures).toHaveLength(3);
+  });
+
   it("ignores the records of another store, and keeps them", () => {
     const dir = newDir();
     const { journal } = open(dir, "one");
