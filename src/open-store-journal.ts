@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
-import type { Journal } from "./journal/journal.ts";
-import { openJournal } from "./journal/open-journal.ts";
+import { type Journal, openJournal } from "./journal/journal.ts";
 
 /** Journal size limit, reached while the store is unavailable. */
 const MAX_BYTES = 256 * 1024 * 1024;

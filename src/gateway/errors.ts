@@ -1,7 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { statusOf, toAppError } from "../http/errors.ts";
-import { AppError } from "../shared/errors.ts";
-import { errorBodyOf } from "./error-envelope.ts";
+import { plainPath } from "../http/request-target.ts";
+import { AppError, type ErrorCode, type Issue } from "../shared/errors.ts";
+import { apiOfPath } from "./apis/endpoint-paths.ts";
+
+/** Error members that old and new OpenAI SDKs read. */
+export interface ErrorObject {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | number | null;
+}
+
+export interface ErrorEnvelope {
+  readonly error: ErrorObject;
+  readonly detail: string | readonly Issue[];
+}
 
 /** Time a client may keep sending after its response. */
 const LINGER_MS = 3000;
@@ -37,4 +51,78 @@ export function sendGatewayError(error: unknown, request: FastifyRequest, reply:
   if (shown.code === "unauthenticated" || shown.code === "forbidden")
     void reply.header("x-should-retry", "false");
   return reply.code(statusOf(shown)).send(errorBodyOf(shown, request));
+}
+
+/** Formats a gateway error as the API of the request's path does: its target as sent, in any spelling. */
+export function errorBodyOf(
+  error: AppError,
+  { originalUrl, id }: { readonly originalUrl: string; readonly id: string },
+) {
+  const envelope = envelopeOf(error);
+  const api = apiOfPath(plainPath(originalUrl));
+  if (api === "gemini") return { error: googleErrorOf(envelope.error) };
+  return api === "anthropic" ? anthropicEnvelopeOf(envelope, id) : envelope;
+}
+
+/** Formats a gateway error for OpenAI SDKs (`error`) and training clients (`detail`). */
+export function envelopeOf({ code, issues, message }: AppError): ErrorEnvelope {
+  const type = /^upstream_(?!not_configured)/.test(code)
+    ? "upstream_error"
+    : errorTypeOf(statusOf({ code }), "server_error");
+  if (issues.length === 0) return { error: { message, type, param: null, code }, detail: message };
+  return { error: { ...describeIssues(issues), type, code }, detail: issues };
+}
+
+const TYPES: ReadonlyMap<number, string> = new Map([
+  [401, "authentication_error"],
+  [403, "permission_error"],
+  [404, "not_found_error"],
+  [429, "rate_limit_error"],
+]);
+
+/** Returns OpenAI's type of an error with a status. `failure`: that of a server. */
+export function errorTypeOf(status: number, failure: "server_error" | "upstream_error"): string {
+  return TYPES.get(status) ?? (status >= 500 ? failure : "invalid_request_error");
+}
+
+/** Describes the first issue, and counts the others. */
+export function describeIssues([first, ...others]: readonly Issue[]): Pick<ErrorObject, "message" | "param"> {
+  const { loc = [], msg = "" } = first ?? {};
+  const param = loc.length < 2 ? null : loc.slice(1).join(".");
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  return { message: `${param === null ? "" : `${param}: `}${msg}${more}`, param };
+}
+
+/** Google's names of statuses; any other is that of its class. Source: google.rpc.Code. */
+const GOOGLE_STATUS = new Map([
+  [401, "UNAUTHENTICATED"],
+  [403, "PERMISSION_DENIED"],
+  [404, "NOT_FOUND"],
+  [409, "ABORTED"],
+  [429, "RESOURCE_EXHAUSTED"],
+  [500, "INTERNAL"],
+  [504, "DEADLINE_EXCEEDED"],
+]);
+
+/** Formats an error of the gateway as Google does. */
+export function googleErrorOf({ message, code }: ErrorObject) {
+  const status = statusOf({ code: code as ErrorCode });
+  const name = GOOGLE_STATUS.get(status) ?? (status < 500 ? "INVALID_ARGUMENT" : "UNAVAILABLE");
+  return { code: status, message, status: name };
+}
+
+function anthropicEnvelopeOf({ error, detail }: ErrorEnvelope, requestId: string) {
+  const { message, code, param } = error;
+  const type = code === "payload_too_large" ? "request_too_large" : anthropicTypeOf(error.type);
+  return { type: "error", error: { type, message, code, param }, request_id: requestId, detail };
+}
+
+/** Maps an error type to Anthropic's name. */
+export function anthropicTypeOf(type: string): string {
+  return type === "server_error" || type === "upstream_error" ? "api_error" : type;
+}
+
+/** Formats an error event of a chat stream. */
+export function errorFrame(error: ErrorObject): Buffer {
+  return Buffer.from(`data: ${JSON.stringify({ error })}\n\n`);
 }

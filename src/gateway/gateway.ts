@@ -41,8 +41,6 @@ export class Gateway {
 
   constructor(settings: GatewaySettings, meter: RelayMetrics) {
     const { training, chat, anthropic, gemini, routes = [], open } = settings;
-    const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs } = settings;
-    const times = { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs };
     this.#slots = open;
     this.#context = {
       limits: settings,
@@ -50,8 +48,8 @@ export class Gateway {
       mask: secretMask([training, chat, anthropic, gemini, ...routes].flatMap(upstreamSecrets)),
       acquireSlot: (tenant) => (this.#stopping ? undefined : open.tryAcquire(tenant)),
     };
-    this.upstreams = new Upstreams(settings, ({ url }) =>
-      openUpstream({ baseUrl: url, connections: open.capacity, ...times }),
+    this.upstreams = new Upstreams(settings, (baseUrl) =>
+      openUpstream({ ...settings, baseUrl, connections: open.capacity }),
     );
   }
 

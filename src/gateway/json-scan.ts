@@ -1,4 +1,4 @@
-import { parseOrUndefined } from "./parse-or-undefined.ts";
+import { parseOrUndefined } from "../shared/json.ts";
 
 /** Longest value that is read, as written. */
 const MAX_VALUE_BYTES = 64 * 1024;

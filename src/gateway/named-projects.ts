@@ -2,9 +2,30 @@ import type { FastifyRequest } from "fastify";
 import { isProjectId, type Grant } from "../http/auth/grant.ts";
 import { headerText } from "../http/header-text.ts";
 import { AppError, invalid } from "../shared/errors.ts";
-import { isJsonObject } from "../shared/json.ts";
+import { isExactInteger, isJsonObject, stringifyJson } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";
-import { textsIn } from "./ownership/resource-ids.ts";
+import type { UnrecordedReason } from "./metrics.ts";
+
+type Named =
+  | { readonly project: Project }
+  | { readonly project: undefined; readonly reason: UnrecordedReason };
+
+/** Returns the project that a request names, or that of its key, or the reason there is none. Throws forbidden. */
+export function projectOf(request: FastifyRequest): Named {
+  const named = request.headers["x-sumtree-project"] ?? request.headers["openai-project"];
+  const name = typeof named === "string" ? headerText(named) : "";
+  const project = name === "" ? onlyProjectOf(request) : undefined;
+  if (project !== undefined) return { project };
+  // SDKs send OpenAI's own project ids in the same header
+  if (!isProjectId(name)) return { project, reason: name === "" ? "no_project" : "not_a_project" };
+  return { project: request.grant.project(name) };
+}
+
+/** Returns the project of a single-project key. */
+export function onlyProjectOf({ grant }: FastifyRequest): Project | undefined {
+  const [only = "*", ...others] = new Set(grant.key.projects);
+  return others.length > 0 || only.includes("*") ? undefined : grant.project(only);
+}
 
 // The upstream acts with the operator's key, so a client could reach any of its projects by name.
 
@@ -20,8 +41,15 @@ export const PROJECT_MEMBERS = [...PROJECTS, ...ENTITIES];
 export async function checkNamedProjects({ raw, headers, url, grant }: FastifyRequest): Promise<void> {
   if (HEADERS.some((name) => headers[name] !== undefined)) checkHeaders(grant, raw.headersDistinct);
   if (!url.includes("?")) return;
-  const query = [...new URLSearchParams(url.split("?").slice(1).join("?"))].filter(([, text]) => text !== "");
-  checkMembers(grant, "query", query);
+  checkMembers(
+    grant,
+    "query",
+    queryOf(url).filter(([, text]) => text !== ""),
+  );
+}
+
+export function queryOf(url: string): readonly [name: string, text: string][] {
+  return [...new URLSearchParams(url.split("?").slice(1).join("?"))];
 }
 
 function checkHeaders(grant: Grant, headers: NodeJS.Dict<string[]>): void {
@@ -92,4 +120,21 @@ function mayName(grant: Grant, name: string): boolean {
     return (entity === "*" || ours === entity) && (project === "*" || own === "*" || own === project);
   };
   return grant.covers("*") || (others.length === 0 && grant.key.projects.some(fits));
+}
+
+/** Iterates over the texts and numbers of a JSON value at any depth. Items of a list have the list's name. */
+export function* textsIn(value: unknown): Generator<{ readonly name: string; readonly text: string }> {
+  const left: (readonly [name: string, value: unknown])[] = [["", value]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [name, one] = next;
+    const text = textOf(one);
+    if (text !== undefined) yield { name, text };
+    else if (typeof one === "object" && one !== null)
+      for (const [key, member] of Object.entries(one)) left.push([Array.isArray(one) ? name : key, member]);
+  }
+}
+
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || isExactInteger(value) ? stringifyJson(value) : undefined;
 }

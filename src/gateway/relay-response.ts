@@ -6,7 +6,7 @@ import { unreadModelRequest } from "./recording/model-request.ts";
 import { recordingOf, type ModelRelayOptions } from "./relay-model-api.ts";
 import { uploadOptions } from "./relay/upload.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
-import { projectOf } from "./request-project.ts";
+import { projectOf } from "./named-projects.ts";
 import { routeRequest } from "./route-request.ts";
 
 /** Request for a response by its id. */

@@ -11,21 +11,19 @@ import { FREE, geminiCallIn, isModelsPath, isTrainingPath } from "./apis/endpoin
 import { CHAT, GEMINI_APIS, MODEL_APIS } from "./apis/model-apis.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
-import { registerMetrics } from "./metrics.ts";
+import { registerMetrics, createUnmetered, type ReportUnmetered, createUnrecorded } from "./metrics.ts";
 import { checkArtifact, checkNamedProjects } from "./named-projects.ts";
 import { ResponseIndex, type ResponseMakers } from "./recording/response-index.ts";
 import { parseResponseRequest, relayResponse } from "./relay-response.ts";
 import { isModelListRequest, singleLister, listModels } from "./models/model-list.ts";
 import { Recorder, type CompletionStore } from "./recording/recorder.ts";
-import { createUnmetered, type ReportUnmetered } from "./recording/unmetered.ts";
-import { createUnrecorded } from "./recording/unrecorded.ts";
 import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
 import { checkOwned, passingRoute } from "./ownership/resource-access.ts";
-import { passThrough } from "./pass-through.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyPolicy } from "./request-relay.ts";
 import { routeQueryOf } from "./route-request.ts";
 import * as schema from "./schema.ts";
+import { passThrough } from "./upstreams.ts";
 import { RELAYED, typedRoutes, type TypedRoute } from "./training-routes.ts";
 
 export interface GatewayRoutesSettings extends GatewaySettings {

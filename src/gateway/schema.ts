@@ -67,7 +67,6 @@ export const createJobBody = z
   })
   .meta({ id: "TrainingJobCreateReq" });
 
-/** Streamed through unread: only described. */
 export const logBody = z
   .looseObject({ split: z.string(), trajectory_groups: trajectoryGroups })
   .meta({ id: "ModelLogReq" });

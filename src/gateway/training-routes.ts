@@ -1,19 +1,13 @@
 import * as schema from "./schema.ts";
 
-/** Route of the training API. */
-export interface TypedRoute {
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly path: string;
+interface TrainingText extends schema.RouteSchema {
   /** `typed` bodies are validated; `streamed` ones are large and relayed as they arrive. */
-  readonly body?: "typed" | "streamed";
+  readonly takes?: "typed" | "streamed";
   /** The response is that of something new, which the ledger gives to the project. */
   readonly creates?: boolean;
-  /** The body must name a model. */
   readonly needsModel?: boolean;
-  readonly schema: schema.RouteSchema;
 }
 
-/** Default route description. */
 export const RELAYED = "Relays the request to the training service and returns its response unchanged.";
 
 const model = "/preview/models/:model_id";
@@ -32,154 +26,119 @@ const pageOf = (item: { readonly id: string; readonly [member: string]: unknown 
   has_more: false,
 });
 
+const route = (
+  method: "GET" | "POST" | "DELETE",
+  path: string,
+  { takes: body, creates, needsModel, ...text }: TrainingText,
+) => ({ method, path, body, creates, needsModel, schema: text });
+
+/** Route of the training API. */
+export type TypedRoute = ReturnType<typeof route>;
+
 export const typedRoutes: readonly TypedRoute[] = [
-  {
-    method: "POST",
-    path: "/preview/models",
-    body: "typed",
+  route("POST", "/preview/models", {
+    takes: "typed",
     creates: true,
-    schema: {
-      operationId: "createModel",
-      summary: "Create a model",
-      success: "The model",
-      example: { request: modelNames, response: { id: model_id, ...modelNames } },
-      body: schema.createModelBody,
-      response: responses.model,
-    },
-  },
-  {
-    method: "DELETE",
-    path: model,
-    schema: {
-      operationId: "deleteModel",
-      summary: "Delete a model",
-      success: "Counts of the deleted checkpoints and run",
-      example: { response: { model_id, deleted_checkpoints: 3, deleted_run: true } },
-      params: schema.modelParams,
-      response: responses.deletedModel,
-    },
-  },
-  {
-    method: "GET",
-    path: `${model}/checkpoints`,
-    schema: {
-      operationId: "listCheckpoints",
-      summary: "List checkpoints of a model",
-      success: "A page of checkpoints",
-      example: { response: pageOf({ ...aJob, step: 1, metrics: { reward: 0.7 } }) },
-      params: schema.modelParams,
-      querystring: schema.checkpointsQuery,
-      response: responses.checkpoints,
-    },
-  },
-  {
-    method: "DELETE",
-    path: `${model}/checkpoints`,
-    body: "typed",
-    schema: {
-      operationId: "deleteCheckpoints",
-      summary: "Delete checkpoints of a model",
-      success: "The deleted steps, and the unknown ones",
-      example: { request: { steps: [1, 2] }, response: { deleted_count: 1, not_found_steps: [2] } },
-      params: schema.modelParams,
-      body: schema.deleteCheckpointsBody,
-      response: responses.deletedCheckpoints,
-    },
-  },
-  {
-    method: "POST",
-    path: `${model}/log`,
-    body: "streamed",
-    schema: {
-      operationId: "logTrajectories",
-      summary: "Record a log for a model",
-      success: "The response of the training service",
-      example: { request: { split: "train", trajectory_groups: [trajectory] }, response: null },
-      params: schema.modelParams,
-      body: schema.logBody,
-      response: responses.log,
-    },
-  },
-  {
-    method: "POST",
-    path: "/preview/sft-training-jobs",
-    body: "typed",
+    operationId: "createModel",
+    summary: "Create a model",
+    success: "The model",
+    example: { request: modelNames, response: { id: model_id, ...modelNames } },
+    body: schema.createModelBody,
+    response: responses.model,
+  }),
+  route("DELETE", model, {
+    operationId: "deleteModel",
+    summary: "Delete a model",
+    success: "Counts of the deleted checkpoints and run",
+    example: { response: { model_id, deleted_checkpoints: 3, deleted_run: true } },
+    params: schema.modelParams,
+    response: responses.deletedModel,
+  }),
+  route("GET", `${model}/checkpoints`, {
+    operationId: "listCheckpoints",
+    summary: "List checkpoints of a model",
+    success: "A page of checkpoints",
+    example: { response: pageOf({ ...aJob, step: 1, metrics: { reward: 0.7 } }) },
+    params: schema.modelParams,
+    querystring: schema.checkpointsQuery,
+    response: responses.checkpoints,
+  }),
+  route("DELETE", `${model}/checkpoints`, {
+    takes: "typed",
+    operationId: "deleteCheckpoints",
+    summary: "Delete checkpoints of a model",
+    success: "The deleted steps, and the unknown ones",
+    example: { request: { steps: [1, 2] }, response: { deleted_count: 1, not_found_steps: [2] } },
+    params: schema.modelParams,
+    body: schema.deleteCheckpointsBody,
+    response: responses.deletedCheckpoints,
+  }),
+  route("POST", `${model}/log`, {
+    takes: "streamed",
+    operationId: "logTrajectories",
+    summary: "Record a log for a model",
+    success: "The response of the training service",
+    example: { request: { split: "train", trajectory_groups: [trajectory] }, response: null },
+    params: schema.modelParams,
+    body: schema.logBody,
+    response: responses.log,
+  }),
+  route("POST", "/preview/sft-training-jobs", {
+    takes: "typed",
     creates: true,
-    schema: {
-      operationId: "createSftTrainingJob",
-      summary: "Create an SFT training job",
-      success: "The job",
-      example: {
-        request: { model_id, training_data_url: "wandb-artifact:///acme/demo/data:v0" },
-        response: aJob,
-      },
-      body: schema.createSftJobBody,
-      response: responses.job,
+    operationId: "createSftTrainingJob",
+    summary: "Create an SFT training job",
+    success: "The job",
+    example: {
+      request: { model_id, training_data_url: "wandb-artifact:///acme/demo/data:v0" },
+      response: aJob,
     },
-  },
-  {
-    method: "POST",
-    path: "/preview/training-jobs",
-    body: "streamed",
+    body: schema.createSftJobBody,
+    response: responses.job,
+  }),
+  route("POST", "/preview/training-jobs", {
+    takes: "streamed",
     creates: true,
     needsModel: true,
-    schema: {
-      operationId: "createTrainingJob",
-      summary: "Create an RL training job",
-      success: "The job",
-      example: { request: { model_id, trajectory_groups: [trajectory] }, response: aJob },
-      body: schema.createJobBody,
-      response: responses.job,
+    operationId: "createTrainingJob",
+    summary: "Create an RL training job",
+    success: "The job",
+    example: { request: { model_id, trajectory_groups: [trajectory] }, response: aJob },
+    body: schema.createJobBody,
+    response: responses.job,
+  }),
+  route("GET", job, {
+    operationId: "getTrainingJob",
+    summary: "Get a training job",
+    success: "The job",
+    example: { response: { ...aJob, status: "running" } },
+    params: schema.jobParams,
+    response: responses.job,
+  }),
+  route("GET", `${job}/events`, {
+    operationId: "listTrainingJobEvents",
+    summary: "Get the events of a training job",
+    success: "A page of events",
+    example: {
+      response: pageOf({ id: model_id, type: "training_started", data: { num_sequential_calls: 4 } }),
     },
-  },
-  {
-    method: "GET",
-    path: job,
-    schema: {
-      operationId: "getTrainingJob",
-      summary: "Get a training job",
-      success: "The job",
-      example: { response: { ...aJob, status: "running" } },
-      params: schema.jobParams,
-      response: responses.job,
-    },
-  },
-  {
-    method: "GET",
-    path: `${job}/events`,
-    schema: {
-      operationId: "listTrainingJobEvents",
-      summary: "Get the events of a training job",
-      success: "A page of events",
-      example: {
-        response: pageOf({ id: model_id, type: "training_started", data: { num_sequential_calls: 4 } }),
-      },
-      params: schema.jobParams,
-      querystring: schema.eventsQuery,
-      response: responses.events,
-    },
-  },
-  {
-    method: "GET",
-    path: "/preview/base-models",
-    schema: {
-      operationId: "listBaseModels",
-      summary: "List base models",
-      success: "The names of the models",
-      example: { response: ["Qwen/Qwen3-14B"] },
-      response: responses.baseModels,
-    },
-  },
-  {
-    method: "GET",
-    path: "/system-check",
-    schema: {
-      operationId: "systemCheck",
-      summary: "Check the training service",
-      description: `${RELAYED} It may be slow.`,
-      success: "The response of the training service",
-      example: { response: { api: true, database: true } },
-      response: responses.systemCheck,
-    },
-  },
+    params: schema.jobParams,
+    querystring: schema.eventsQuery,
+    response: responses.events,
+  }),
+  route("GET", "/preview/base-models", {
+    operationId: "listBaseModels",
+    summary: "List base models",
+    success: "The names of the models",
+    example: { response: ["Qwen/Qwen3-14B"] },
+    response: responses.baseModels,
+  }),
+  route("GET", "/system-check", {
+    operationId: "systemCheck",
+    summary: "Check the training service",
+    description: `${RELAYED} It may be slow.`,
+    success: "The response of the training service",
+    example: { response: { api: true, database: true } },
+    response: responses.systemCheck,
+  }),
 ];

@@ -3,6 +3,7 @@ import { providerAt } from "../usage/provider-at.ts";
 import { apiOfPath, isTrainingPath, normalizePath, type Api } from "./apis/endpoint-paths.ts";
 import { credentialOf, type Credential } from "./relay/credentials.ts";
 import type { Upstream } from "./relay/upstream.ts";
+import { pathBehindPrefix } from "./relay/upstream-path.ts";
 
 export interface UpstreamSettings {
   /** Base URL with path, and optionally query, user and password. Undefined: not configured. */
@@ -21,12 +22,10 @@ export interface RouteSettings extends UpstreamSettings {
   readonly models?: readonly string[] | undefined;
 }
 
-export interface UpstreamsSettings {
-  readonly training: UpstreamSettings;
-  readonly chat: UpstreamSettings;
-  readonly anthropic: UpstreamSettings;
-  readonly gemini: UpstreamSettings;
-  /** Replace `chat`, `anthropic`, `gemini`, and `training` for non-training paths. */
+type OwnName = "training" | "chat" | "anthropic" | "gemini";
+
+/** `routes`: replace `chat`, `anthropic`, `gemini`, and `training` for non-training paths. */
+export interface UpstreamsSettings extends Readonly<Record<OwnName, UpstreamSettings>> {
   readonly routes: readonly RouteSettings[] | undefined;
 }
 
@@ -35,69 +34,77 @@ export interface Target {
   readonly upstream: Upstream;
   /** Determines model list format and credential header. */
   readonly api: Api;
-  /** Credential sent upstream. */
   readonly credential: Credential | undefined;
-  /** Provider as configured, else implied by the URL. */
   readonly provider: string | undefined;
 }
 
-/** Routing input: path and model of a request. */
 export interface RouteQuery {
   /** Without `/v1`. */
   readonly path: string;
   readonly model?: string | undefined;
 }
 
+/** A pattern with `*` wildcards, as its literal parts. */
+type Pattern = readonly string[];
+
 interface Route {
   readonly target: Target;
-  readonly matchesPath: (path: string) => boolean;
+  readonly paths: readonly Pattern[];
   /** Undefined: matches any model. */
-  readonly matchesModel: ((model: string) => boolean) | undefined;
+  readonly models: readonly Pattern[] | undefined;
 }
 
-type Open = (settings: UpstreamSettings & { readonly url: string }) => Upstream;
+type Open = (url: string) => Upstream;
+
+/** Upstreams that may serve an API, by preference. */
+const PREFERRED: Readonly<Record<Api | "training", readonly OwnName[]>> = {
+  openai: ["chat", "training"],
+  anthropic: ["anthropic", "chat", "training"],
+  gemini: ["gemini"],
+  training: ["training"],
+};
+const MISSING: Readonly<Record<Api | "training", string>> = {
+  openai: "No model upstream is configured. Set CHAT_UPSTREAM_URL or TRAINING_UPSTREAM_URL.",
+  anthropic: "No upstream for Anthropic messages is configured. Set ANTHROPIC_UPSTREAM_URL.",
+  gemini: "No upstream for Gemini is configured. Set GEMINI_UPSTREAM_URL.",
+  training: "No training upstream is configured. Set TRAINING_UPSTREAM_URL.",
+};
 
 /** All upstreams, and the routing of requests to them. */
 export class Upstreams {
-  readonly #training: Target | undefined;
-  readonly #chat: Target | undefined;
-  readonly #anthropic: Target | undefined;
-  readonly #gemini: Target | undefined;
+  readonly #own: ReadonlyMap<string, Target>;
   readonly #routes: readonly Route[] | undefined;
 
-  constructor({ training, chat, anthropic, gemini, routes }: UpstreamsSettings, open: Open) {
-    this.#training = targetOf("training", training, open);
-    this.#chat = targetOf("chat", chat, open);
-    this.#anthropic = targetOf("anthropic", anthropic, open);
-    this.#gemini = targetOf("gemini", gemini, open);
+  constructor({ routes, ...own }: UpstreamsSettings, open: Open) {
+    const names = ["training", "chat", "anthropic", "gemini"] as const;
+    const targets = names.flatMap((name) => targetOf(name, own[name], open) ?? []);
+    this.#own = new Map(targets.map((target) => [target.name, target]));
     this.#routes = routes && openRoutes(routes, open);
   }
 
   /** Configured state by upstream name; optional upstreams appear only if configured. */
   get configured(): Readonly<Record<string, boolean>> {
-    const routed = (this.#routes ?? []).map(({ target }) => [target.name, true] as const);
-    return {
-      training: this.#training !== undefined,
-      chat: this.#chat !== undefined,
-      ...(this.#anthropic === undefined ? {} : { anthropic: true }),
-      ...(this.#gemini === undefined ? {} : { gemini: true }),
-      ...Object.fromEntries(routed),
-    };
+    return { training: false, chat: false, ...Object.fromEntries(this.all.map(({ name }) => [name, true])) };
   }
 
   /** Distinct upstreams. */
   get all(): readonly Target[] {
-    return distinct([this.#training, this.#chat, this.#anthropic, this.#gemini, ...this.#routed]);
+    return [...new Set([...this.#own.values(), ...this.#routed])];
   }
 
   /** Distinct upstreams that serve models. */
   get modelTargets(): readonly Target[] {
-    if (this.#routes !== undefined) return distinct(this.#routed.filter(({ api }) => api !== "gemini"));
-    return distinct([this.#chat ?? this.#training, this.#anthropic]);
+    if (this.#routes !== undefined) return [...new Set(this.#routed)];
+    const targets = [this.#preferred("openai"), this.#own.get("anthropic"), this.#own.get("gemini")];
+    return targets.filter((target) => target !== undefined);
   }
 
   get #routed(): readonly Target[] {
     return (this.#routes ?? []).map(({ target }) => target);
+  }
+
+  #preferred(api: Api | "training"): Target | undefined {
+    return PREFERRED[api].map((name) => this.#own.get(name)).find((target) => target !== undefined);
   }
 
   named(name: string): Target | undefined {
@@ -106,42 +113,32 @@ export class Upstreams {
 
   /** Returns the training upstream. Throws upstream_not_configured. */
   training(): Target {
-    return requireTarget(this.#training, "No training upstream is configured. Set TRAINING_UPSTREAM_URL.");
+    return this.#require("training");
   }
 
   /** True if routing this path requires the model. */
   dependsOnModel(path: string): boolean {
     if (isTrainingPath(path)) return false;
-    const first = this.#routes?.find((route) => route.matchesPath(path));
-    return first?.matchesModel !== undefined;
+    return this.#routes?.find((route) => matchesPath(route, path))?.models !== undefined;
   }
 
   /** Returns the upstream of a request. Throws upstream_not_configured; not_found if no route matches. */
   targetFor({ path, model }: RouteQuery): Target {
     if (isTrainingPath(path)) return this.training();
-    if (this.#routes !== undefined) return this.#byRoute(path, model);
-    const api = apiOfPath(path);
-    if (api === "gemini")
-      return requireTarget(this.#gemini, "No upstream for Gemini is configured. Set GEMINI_UPSTREAM_URL.");
-    if (api === "anthropic") {
-      return requireTarget(
-        this.#anthropic ?? this.#chat ?? this.#training,
-        "No upstream for Anthropic messages is configured. Set ANTHROPIC_UPSTREAM_URL.",
-      );
-    }
-    return requireTarget(
-      this.#chat ?? this.#training,
-      "No model upstream is configured. Set CHAT_UPSTREAM_URL or TRAINING_UPSTREAM_URL.",
-    );
-  }
-
-  #byRoute(path: string, model: string | undefined): Target {
-    const found = this.#routes!.find(
-      ({ matchesPath, matchesModel }) =>
-        matchesPath(path) && (matchesModel === undefined || (model !== undefined && matchesModel(model))),
+    if (this.#routes === undefined) return this.#require(apiOfPath(path));
+    const found = this.#routes.find(
+      (route) =>
+        matchesPath(route, path) &&
+        (route.models === undefined || (model !== undefined && matches(route.models, model))),
     );
     if (found !== undefined) return found.target;
     throw new AppError("not_found", "No route in GATEWAY_ROUTES_FILE matches this path and model.");
+  }
+
+  #require(api: Api | "training"): Target {
+    const target = this.#preferred(api);
+    if (target === undefined) throw new AppError("upstream_not_configured", MISSING[api]);
+    return target;
   }
 }
 
@@ -152,22 +149,8 @@ function openRoutes(routes: readonly RouteSettings[], open: Open): readonly Rout
     const key = JSON.stringify(settings);
     const target = known.get(key) ?? targetOf(nameAmong(names, settings), settings, open)!;
     known.set(key, target);
-    return {
-      target,
-      matchesPath: pathMatcher(settings.api, paths),
-      matchesModel: models === undefined ? undefined : patternMatcher(models),
-    };
+    return { target, paths: (paths ?? ["*"]).map(partsOf), models: models?.map(partsOf) };
   });
-}
-
-/** Builds a matcher of paths without `/v1`. Those of Gemini's API, whose URLs have no version, go to its upstreams only. */
-function pathMatcher(api: Api, patterns: readonly string[] | undefined): (path: string) => boolean {
-  const matches = patterns === undefined ? () => true : patternMatcher(patterns);
-  return (path) => {
-    const isGemini = apiOfPath(path) === "gemini";
-    const prefix = path.startsWith("/v1beta") ? "" : "/v1";
-    return isGemini === (api === "gemini") && matches(prefix + normalizePath(path));
-  };
 }
 
 /** Names a target by its host, numbered if several share it. */
@@ -181,49 +164,67 @@ function nameAmong(names: Set<string>, { url }: RouteSettings): string {
 
 function targetOf(
   name: string,
-  {
-    api = name === "anthropic" || name === "gemini" ? name : "openai",
-    ...settings
-  }: UpstreamSettings & { readonly api?: Api },
+  settings: UpstreamSettings & { readonly api?: Api },
   open: Open,
 ): Target | undefined {
-  const { url, apiKey, provider } = settings;
+  const {
+    url,
+    apiKey,
+    provider,
+    api = name === "anthropic" || name === "gemini" ? name : "openai",
+  } = settings;
   if (url === undefined) return undefined;
-  const upstream = open({ ...settings, url });
-  return {
-    name,
-    api,
-    credential: credentialOf(upstream.base.url, apiKey, api),
-    upstream,
-    provider: provider ?? providerAt(upstream.base.url.hostname),
-  };
+  const upstream = open(url);
+  const base = upstream.base.url;
+  const credential = credentialOf(base, apiKey, api);
+  return { name, api, credential, upstream, provider: provider ?? providerAt(base.hostname) };
 }
 
-/** Builds a matcher of patterns with `*` wildcards. */
-function patternMatcher(patterns: readonly string[]): (text: string) => boolean {
-  const parts = patterns.map((pattern) => pattern.split("*"));
-  return (text) => parts.some((one) => matchesPattern(text, one));
+/** True for a path without `/v1` of a route. Those of Gemini's API, whose URLs have no version, go to its upstreams only. */
+function matchesPath({ target, paths }: Route, path: string): boolean {
+  const isGemini = apiOfPath(path) === "gemini";
+  const prefix = path.startsWith("/v1beta") ? "" : "/v1";
+  return isGemini === (target.api === "gemini") && matches(paths, prefix + normalizePath(path));
+}
+
+function partsOf(pattern: string): Pattern {
+  return pattern.split("*");
 }
 
 /** Matches in one pass: finds each literal part after the previous one. */
-function matchesPattern(text: string, [first = "", ...others]: readonly string[]): boolean {
-  if (others.length === 0) return text === first;
-  if (!text.startsWith(first)) return false;
-  const last = others.at(-1)!;
-  let at = first.length;
-  for (const part of others.slice(0, -1)) {
-    const found = text.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
+function matches(patterns: readonly Pattern[], text: string): boolean {
+  return patterns.some(([first = "", ...others]) => {
+    const last = others.pop();
+    if (last === undefined) return text === first;
+    if (!text.startsWith(first)) return false;
+    let at = first.length;
+    for (const part of others) {
+      const found = text.indexOf(part, at);
+      if (found === -1) return false;
+      at = found + part.length;
+    }
+    return text.length - last.length >= at && text.endsWith(last);
+  });
 }
 
-function distinct(targets: readonly (Target | undefined)[]): readonly Target[] {
-  return [...new Set(targets.filter((target) => target !== undefined))];
-}
+/** Returns the entry that lets a request without a route of its own pass; undefined if none does. */
+export type PassThrough = (request: { readonly method: string; readonly url: string }) => string | undefined;
 
-function requireTarget(target: Target | undefined, missing: string): Target {
-  if (target === undefined) throw new AppError("upstream_not_configured", missing);
-  return target;
+/**
+ * Matches requests to `[METHOD ]path` entries. An entry matches its path and subpaths literally, by any method if it
+ * names none; `/` matches all.
+ */
+export function passThrough(list: readonly string[]): PassThrough {
+  const entries = list.map((text) => {
+    const [path = "", method] = text.split(" ").toReversed();
+    return { text, method, path: path.replace(/\/+$/, "") };
+  });
+  return ({ method, url }) => {
+    const requested = `${normalizePath(pathBehindPrefix(url))}/`;
+    const by = method === "HEAD" ? "GET" : method;
+    return entries.find(
+      (entry) =>
+        (entry.method === undefined || entry.method === by) && requested.startsWith(`${entry.path}/`),
+    )?.text;
+  };
 }

@@ -58,6 +58,8 @@ export function registerHealth(root: FastifyInstance, store: CheckedStore, stead
   app.get("/healthz", { ...options, schema: healthzSchema }, async () => ({
     status: "ok" as const,
   }));
+  // Claude Code asks before its first request
+  app.get("/api/hello", { ...options, schema: { hide: true } }, async () => ({ message: "hello" }));
   for (const { url, needed, ...text } of probes) {
     app.get(url, { ...options, schema: { ...readyz, ...text } }, async (_request, reply) => {
       const { reads, writes } = await storeHealth();

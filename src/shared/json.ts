@@ -1,3 +1,4 @@
+import { parseJsonText } from "./escaped-keys.ts";
 import { isRawJSON, parseExactly, rawJSON } from "./exact-integers.ts";
 import { outsideStrings } from "./outside-strings.ts";
 
@@ -11,12 +12,25 @@ export const MAX_JSON_DEPTH = 256;
  * one becomes a double. Errors: SyntaxError.
  */
 export function parseJson(text: string): unknown {
+  return parseFinite(text, parseExactly);
+}
+
+/** Parses JSON like `parseJson`, but with all numbers as doubles; returns `undefined` on a syntax error. */
+export function parseOrUndefined(text: string): unknown {
   try {
-    return parseExactly(text);
+    return parseFinite(text, parseJsonText);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseFinite(text: string, parse: (text: string) => unknown): unknown {
+  try {
+    return parse(text);
   } catch (error) {
     const finite = outsideStrings(text, (piece) => piece.replace(/-?Infinity|NaN/g, "null"));
     if (finite === text) throw error;
-    return parseExactly(finite);
+    return parse(finite);
   }
 }
 

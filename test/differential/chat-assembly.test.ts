@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import { expect, it } from "vitest";
 import { CHAT } from "../../src/gateway/apis/model-apis.ts";
-import { newDraft } from "../../src/gateway/apis/draft.ts";
+import { Draft } from "../../src/gateway/apis/draft.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed, seededRandom } from "../helpers/seeded-random.ts";
 import { drawAnswer, withContent } from "../models/chat-answers/answers.ts";
@@ -15,7 +15,7 @@ it(`a stream is recorded as the official SDK assembles it: ${RUNS} random respon
   for (let run = 0; run < RUNS; run++) {
     const { events } = drawAnswer(drawFrom(seededRandom(seed * 7919 + run)), { isOfficial: true });
     const chunks = events.map(({ chunk }) => JSON.stringify(chunk));
-    const draft = newDraft(true);
+    const draft = new Draft(true);
     for (const chunk of chunks) CHAT.fold(draft, JSON.parse(chunk) as Json, false);
     CHAT.finish?.(draft);
     const { id, model, tier } = draft;

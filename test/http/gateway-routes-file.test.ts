@@ -30,13 +30,23 @@ async function upstream(name: string, api: "openai" | "anthropic", ids: readonly
       response.writeHead(500).end("{}");
       return;
     }
-    const after = new URL(url, "http://x").searchParams.get("after_id");
+    const query = new URL(url, "http://x").searchParams;
+    const after = query.get("after_id") ?? query.get("pageToken");
     const page = after === null ? ids.slice(0, 2) : ids.slice(2);
     const shown = (id: string): object =>
       api === "openai"
         ? { id, object: "model", created: 1_700_000_000, owned_by: name }
         : { type: "model", id, display_name: id.toUpperCase(), created_at: "2026-01-01T00:00:00Z" };
-    if (url.startsWith("/v1/models") && api === "anthropic")
+    if (url.startsWith("/v1beta/models?"))
+      response.end(
+        JSON.stringify({
+          models: ids
+            .slice(after === null ? 0 : 1, after === null ? 1 : 2)
+            .map((id) => ({ name: `models/${id}` })),
+          ...(after === null && { nextPageToken: "2" }),
+        }),
+      );
+    else if (url.startsWith("/v1/models") && api === "anthropic")
       response.end(JSON.stringify({ data: page.map(shown), has_more: after === null, last_id: page.at(-1) }));
     else if (url.startsWith("/v1/models"))
       response.end(JSON.stringify({ object: "list", data: ids.map(shown) }));
@@ -61,7 +71,7 @@ beforeAll(async () => {
   const claude = await upstream("claude", "anthropic", ["claude-a", "claude-b", "claude-c"]);
   const local = await upstream("local", "openai", ["qwen-1", "qwen-2"]);
   const other = await upstream("other", "openai", ["gpt-5", "qwen-1"]);
-  const gemini = (await upstream("gemini", "openai", ["gemini-x"])).replace(/\/v1$/, "");
+  const gemini = (await upstream("gemini", "openai", ["gemini-x", "gemini-y"])).replace(/\/v1$/, "");
   const training = await upstream("training", "openai", ["job"]);
   const file = join(dir, "routes.json");
   writeFileSync(
@@ -251,7 +261,7 @@ describe("GATEWAY_ROUTES_FILE", () => {
 
 describe("GET /v1/models", () => {
   const idsOf = (list: unknown): string[] => (list as { id: string }[]).map(({ id }) => id);
-  const all = ["claude-a", "claude-b", "claude-c", "qwen-1", "qwen-2", "gpt-5"];
+  const all = ["claude-a", "claude-b", "claude-c", "qwen-1", "qwen-2", "gemini-x", "gemini-y", "gpt-5"];
 
   it("merges all lists, over pages, each id once, in OpenAI's format", async () => {
     const { json } = await ask("/models", { method: "GET" });
@@ -265,6 +275,7 @@ describe("GET /v1/models", () => {
     expect(json["data"]).toContainEqual(
       expect.objectContaining({ id: "claude-a", object: "model", created: 1_767_225_600 }),
     );
+    expect(json["data"]).toContainEqual(expect.objectContaining({ id: "gemini-x", owned_by: "google" }));
     const pages = seen.filter(({ name, url }) => name === "claude" && url.startsWith("/v1/models"));
     expect(pages).toHaveLength(2);
     expect(pages[0]!.headers["anthropic-version"]).toBe("2023-06-01");
@@ -291,7 +302,7 @@ describe("GET /v1/models", () => {
     failing = true;
     const { json } = await ask("/models", { method: "GET" });
     failing = false;
-    expect(idsOf(json["data"])).toEqual(all.slice(0, -1));
+    expect(idsOf(json["data"])).toEqual(all.filter((id) => id !== "gpt-5"));
   });
 
   it("sends credentials of a client only to the API that it uses", async () => {

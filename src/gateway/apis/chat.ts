@@ -1,11 +1,12 @@
 import { isJsonObject } from "../../shared/json.ts";
-import { errorFrame } from "../error-envelope.ts";
+import { readEntry, withRest } from "../../usage/read-entry.ts";
+import type { PricedUsage } from "../../usage/usage.ts";
+import { errorFrame } from "../errors.ts";
 import { copyOf, extend, keep } from "./content.ts";
-import { newMembers, type Draft, type Json, type Choice, type ChoicesState } from "./draft.ts";
+import { newMembers, type Draft, type Json, Choice, ChoicesState, textOf } from "./draft.ts";
 import { errorOfChoice } from "./error-in-response.ts";
-import { mergeCounts } from "./merge-counts.ts";
+import { credible } from "./count-usage.ts";
 import type { ModelApi } from "./model-api.ts";
-import { textOf } from "./text-of.ts";
 import { writtenBytes } from "./written-text.ts";
 
 const MAX_CHOICES = 1024;
@@ -22,7 +23,7 @@ export const choicesApi: Omit<ModelApi, "path" | "opName"> = {
   fold(draft, event, isBody) {
     foldHead(draft, event);
     const choices = choicesIn(event);
-    const state = (draft.choices ??= { byIndex: new Map(), counted: undefined, hasMixedCounts: false });
+    const state = (draft.choices ??= new ChoicesState());
     for (const [position, choice] of choices.entries()) foldChoice(draft, state, choice, position);
     const all = [...state.byIndex.values()];
     const isOver = all.length > 0 && all.length < MAX_CHOICES && all.every(({ hasEnded }) => hasEnded);
@@ -44,9 +45,7 @@ export function isUsageOnly(event: Json): boolean {
 }
 
 function foldHead(draft: Draft, event: Json): void {
-  draft.id ??= textOf(event["id"]);
-  draft.model = textOf(event["model"]) ?? draft.model;
-  draft.tier = textOf(event["service_tier"]) ?? draft.tier;
+  draft.name(draft.id ?? event["id"], event["model"], event["service_tier"]);
   if (!draft.keepsContent) return;
   const object = textOf(event["object"]);
   if (object !== undefined)
@@ -97,14 +96,7 @@ function foldMessage(draft: Draft, choice: Choice, message: Json): void {
 function choiceAt({ byIndex }: ChoicesState, index: number): Choice | undefined {
   const known = byIndex.get(index);
   if (known !== undefined || byIndex.size >= MAX_CHOICES) return known;
-  const added: Choice = {
-    facts: newMembers(),
-    message: newMembers(),
-    isWhole: false,
-    isText: false,
-    writtenBytes: 0,
-    hasEnded: false,
-  };
+  const added = new Choice();
   byIndex.set(index, added);
   return added;
 }
@@ -122,6 +114,23 @@ function foldUsage(
   const isOther = state.counted !== undefined && state.counted !== choice;
   state.hasMixedCounts = choice !== undefined && (state.hasMixedCounts || isOther);
   state.counted = choice;
+}
+
+/** Adds a report of usage: the last positive value of each member holds, because zero may mean unknown. */
+function mergeCounts(draft: Draft, usage: Json): PricedUsage {
+  const counts = withRest(credible(usage), false);
+  draft.usage = merged(draft.usage ?? {}, counts);
+  return readEntry(counts);
+}
+
+function merged(old: Json, said: Json): Json {
+  const sum: Record<string, unknown> = { ...old };
+  for (const [name, value] of Object.entries(said)) {
+    const before = sum[name];
+    if (isJsonObject(before) && isJsonObject(value)) sum[name] = merged(before, value);
+    else if (before === undefined || (value !== 0 && value !== null && value !== "")) sum[name] = value;
+  }
+  return sum;
 }
 
 /** Returns the usage in a chunk or completion; Groq reports it in `x_groq`, Moonshot in the final choice. */

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../shared/json.ts";
 import { readEntry } from "../../usage/read-entry.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
 import { estimateTokens } from "../recording/estimate.ts";
@@ -12,13 +13,11 @@ export interface CountedUsage {
 }
 
 export interface Relayed {
-  /** The whole response was relayed. */
   readonly isComplete: boolean;
   /** Prompt size in bytes of text. */
   readonly promptBytes: number;
   /** Response size in bytes of text; more than that of the draft if it could not be read. */
   readonly textBytes: number;
-  /** The request or the response failed. */
   readonly isError: boolean;
 }
 
@@ -33,7 +32,8 @@ export function countUsage(draft: Draft, api: ModelApi, relayed: Relayed): Count
   if (isSilent && !(draft.isPromptCounted && !draft.isCounted)) return uncounted(draft, api, relayed);
 
   const { promptBytes, isComplete } = relayed;
-  const isPromptCounted = prompted > 0 || promptBytes === 0 || draft.isPromptCounted || api.isNeverEstimated;
+  const isPromptCounted =
+    prompted > 0 || promptBytes === 0 || draft.isPromptCounted || api.isNeverEstimated === true;
   const uncountedBytes = draft.textBytes - (read.completionTokens === 0 ? 0 : draft.countedBytes);
   const estimated = api.isNeverEstimated === true ? 0 : estimateTokens(uncountedBytes);
   const completionTokens = read.completionTokens + estimated;
@@ -58,4 +58,24 @@ function uncounted(draft: Draft, api: ModelApi, relayed: Relayed): CountedUsage 
   const [prompt, completion] = [estimateTokens(relayed.promptBytes), estimateTokens(relayed.textBytes)];
   const counts = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
   return { basis: "estimated", usage: { ...usage, ...counts } };
+}
+
+/** Token count members, such as `completion_tokens` or `promptTokenCount`. */
+const TOKENS = /.tokens$|token_?count$/i;
+
+/** Returns the credible members: token counts must be counts, and no number exceeds 2^53. */
+export function credible(usage: Json): Json {
+  return Object.fromEntries(
+    Object.entries(usage).flatMap(([name, value]) => {
+      if (TOKENS.test(name)) return isCount(value) ? [[name, Number(value)]] : [];
+      if (isJsonObject(value)) return [[name, credible(value)]];
+      return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** True for a count; some servers send strings. */
+function isCount(value: unknown): boolean {
+  const number = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) && number >= 0;
 }

@@ -7,6 +7,7 @@ const streamed = "With `stream`, the response is `text/event-stream`.";
 const alsoSends = "text/event-stream";
 const messages = [{ role: "user", content: "What does a trace cost?" }];
 const text = "What its calls cost.";
+const message = { id: "msg_1", type: "message", role: "assistant" };
 const tokens = { input_tokens: 12, output_tokens: 5, total_tokens: 17 };
 
 const response = {
@@ -14,14 +15,7 @@ const response = {
   object: "response",
   status: "completed",
   model: "gpt-5",
-  output: [
-    {
-      id: "msg_1",
-      type: "message",
-      role: "assistant",
-      content: [{ type: "output_text", text, annotations: [] }],
-    },
-  ],
+  output: [{ ...message, content: [{ type: "output_text", text, annotations: [] }] }],
   usage: tokens,
 };
 
@@ -34,19 +28,13 @@ export const modelApiSchemas = routeSchemas({
       "project. With `stream`, the response is `text/event-stream`. The path may end in a slash.",
     success: "The completion, or the stream of its chunks",
     example: {
-      request: { model: "gpt-4o", messages: [{ role: "user", content: "What does a trace cost?" }] },
+      request: { model: "gpt-4o", messages },
       response: {
         id: "chatcmpl-1",
         object: "chat.completion",
         created: 1_768_469_400,
         model: "gpt-4o",
-        choices: [
-          {
-            index: 0,
-            message: { role: "assistant", content: "What its calls cost." },
-            finish_reason: "stop",
-          },
-        ],
+        choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
         usage: { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 },
       },
     },
@@ -72,9 +60,7 @@ export const modelApiSchemas = routeSchemas({
     example: {
       request: { model: "claude-sonnet-4-5", max_tokens: 1024, messages },
       response: {
-        id: "msg_1",
-        type: "message",
-        role: "assistant",
+        ...message,
         model: "claude-sonnet-4-5",
         content: [{ type: "text", text }],
         stop_reason: "end_turn",

@@ -1,12 +1,11 @@
 import { isJsonObject } from "../../shared/json.ts";
 import { withRest } from "../../usage/read-entry.ts";
 import { searchesIn } from "../../usage/read-units.ts";
-import { googleErrorOf } from "../error-envelope.ts";
+import { googleErrorOf } from "../errors.ts";
 import { addText, copyOf, keep } from "./content.ts";
-import { newMembers, type Draft, type GeminiState, type Json, type Members } from "./draft.ts";
-import { credible } from "./merge-counts.ts";
+import { Candidate, GeminiState, textOf, type Draft, type Json, type Members } from "./draft.ts";
+import { credible } from "./count-usage.ts";
 import type { ModelApi } from "./model-api.ts";
-import { textOf } from "./text-of.ts";
 import { writtenBytes } from "./written-text.ts";
 
 const MAX_CANDIDATES = 1024;
@@ -49,10 +48,9 @@ export const geminiEmbeddingsApi: Omit<ModelApi, "path" | "opName"> = {
 };
 
 function foldHead(draft: Draft, event: Json, skipped: ReadonlySet<string>): GeminiState {
-  draft.id = textOf(event["responseId"]) ?? draft.id;
-  draft.model = textOf(event["modelVersion"]) ?? draft.model;
+  draft.name(event["responseId"], event["modelVersion"]);
   if (draft.keepsContent) keep(draft, draft.output, event, skipped);
-  return (draft.gemini ??= { candidates: new Map(), usage: {} });
+  return (draft.gemini ??= new GeminiState());
 }
 
 /** Returns the candidates; of an event too large to parse, one with its finish reason alone. */
@@ -68,7 +66,7 @@ function isBlocked({ promptFeedback }: Json): boolean {
 
 function foldCandidate(draft: Draft, { candidates }: GeminiState, raw: Json, position: number): void {
   const index = typeof raw["index"] === "number" ? raw["index"] : position;
-  const candidate = candidates.get(index) ?? { facts: newMembers(), parts: [], hasEnded: false };
+  const candidate = candidates.get(index) ?? new Candidate();
   if (candidates.size < MAX_CANDIDATES) candidates.set(index, candidate);
   candidate.hasEnded ||= textOf(raw["finishReason"]) !== undefined;
   const { parts: said, ...content } = isJsonObject(raw["content"]) ? raw["content"] : {};

@@ -1,13 +1,11 @@
-import { isJsonObject } from "../../shared/json.ts";
+import { isJsonObject, parseOrUndefined } from "../../shared/json.ts";
 import { entriesOfMessage } from "../../usage/response-entries.ts";
 import { toCount } from "../../usage/to-count.ts";
-import { anthropicTypeOf } from "../error-envelope.ts";
-import { parseOrUndefined } from "../parse-or-undefined.ts";
+import { anthropicTypeOf } from "../errors.ts";
 import { addText, copyOf, keep } from "./content.ts";
-import { newMembers, type Draft, type Json, type Members, type MessageState } from "./draft.ts";
-import { credible } from "./merge-counts.ts";
+import { newMembers, type Draft, type Json, type Members, MessageState, textOf } from "./draft.ts";
+import { credible } from "./count-usage.ts";
 import type { ModelApi } from "./model-api.ts";
-import { textOf } from "./text-of.ts";
 import { writtenBytes } from "./written-text.ts";
 
 const MAX_BLOCKS = 4096;
@@ -31,7 +29,7 @@ export const messagesApi: Omit<ModelApi, "path" | "opName"> = {
   fold(draft, event, isBody) {
     if (isBody) return foldBody(draft, event);
     if (event["type"] === "message_start") return foldStart(draft, event["message"]);
-    const state = (draft.message ??= newState());
+    const state = (draft.message ??= new MessageState());
     switch (event["type"]) {
       case "content_block_start":
         return foldBlock(draft, state, event);
@@ -55,10 +53,6 @@ export const messagesApi: Omit<ModelApi, "path" | "opName"> = {
   },
 };
 
-function newState(): MessageState {
-  return { usage: {}, stopReason: undefined, hasOutputCount: false, blocks: new Map() };
-}
-
 function foldBody(draft: Draft, message: Json): void {
   if (message["type"] === "error") return;
   const { content, usage } = message;
@@ -74,15 +68,14 @@ function foldBody(draft: Draft, message: Json): void {
 }
 
 function foldHead(draft: Draft, message: Json): void {
-  draft.id = textOf(message["id"]);
-  draft.model = textOf(message["model"]);
+  draft.name(message["id"], message["model"]);
   if (draft.keepsContent) keep(draft, draft.output, message, OF_BODY);
 }
 
 /** Reads the message object; ignores a repeated one, which some servers send. */
 function foldStart(draft: Draft, message: unknown): void {
   if (draft.message !== undefined || !isJsonObject(message)) return;
-  draft.message = newState();
+  draft.message = new MessageState();
   foldHead(draft, message);
   if (!isJsonObject(message["usage"])) return;
   draft.message.usage = message["usage"];

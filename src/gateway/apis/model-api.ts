@@ -1,5 +1,5 @@
 import type { RouteText } from "../../http/openapi/route-text.ts";
-import type { ErrorObject } from "../error-envelope.ts";
+import type { ErrorObject } from "../errors.ts";
 import type { Draft, Json } from "./draft.ts";
 import type { Api } from "./endpoint-paths.ts";
 
@@ -7,7 +7,6 @@ import type { Api } from "./endpoint-paths.ts";
 export interface ModelApi {
   /** Without `/v1`; `*` stands for the model. */
   readonly path: string;
-  /** Operation name in the provider's SDK. */
   readonly opName: string;
   readonly api: Api;
   /** OpenAPI text; `undefined` for form and binary bodies. */
@@ -15,7 +14,7 @@ export interface ModelApi {
   /** Streams report usage only with `include_usage`. */
   readonly asksForUsage?: true;
   /** A response without reported usage has used nothing that could be estimated. */
-  readonly isNeverEstimated?: true;
+  readonly isNeverEstimated?: boolean;
   /** Errors of upstreams are converted to a format SDKs read. */
   readonly wrapsErrors?: true;
   /** True for an event after which a cut stream has lost nothing. */

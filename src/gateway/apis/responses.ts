@@ -2,12 +2,11 @@ import { isJsonObject } from "../../shared/json.ts";
 import { searchesIn } from "../../usage/read-units.ts";
 import { entriesOfResponse } from "../../usage/response-entries.ts";
 import { toCount } from "../../usage/to-count.ts";
-import type { ErrorObject } from "../error-envelope.ts";
+import type { ErrorObject } from "../errors.ts";
 import { addText, copyOf, keep } from "./content.ts";
-import { newMembers, type Draft, type Json, type ResponseState } from "./draft.ts";
-import { credible } from "./merge-counts.ts";
+import { newMembers, type Draft, type Json, ResponseState, textOf } from "./draft.ts";
+import { credible } from "./count-usage.ts";
 import type { ModelApi } from "./model-api.ts";
-import { textOf } from "./text-of.ts";
 import { writtenBytes } from "./written-text.ts";
 
 const FINAL = ["completed", "incomplete", "failed", "cancelled"] as const;
@@ -42,10 +41,8 @@ function foldResponse(
   response: Json,
   { isBody, isLast }: { isBody: boolean; isLast: boolean },
 ): void {
-  draft.id = textOf(response["id"]) ?? draft.id;
-  draft.model = textOf(response["model"]) ?? draft.model;
-  draft.tier = textOf(response["service_tier"]) ?? draft.tier;
-  const state = stateOf(draft);
+  draft.name(response["id"], response["model"], response["service_tier"]);
+  const state = (draft.response ??= new ResponseState());
   state.status = textOf(response["status"]) ?? state.status;
   state.isBackground ||= response["background"] === true;
   state.createdAtMs = millisecondsOf(response["created_at"]) ?? state.createdAtMs;
@@ -55,15 +52,6 @@ function foldResponse(
   draft.textBytes = Math.max(draft.textBytes, writtenBytes({ content: response["output"] }));
   if (isLast || isJsonObject(response["usage"])) foldUsage(draft, response, isLast);
   if (draft.keepsContent) keepResponse(draft, response, isLast);
-}
-
-function stateOf(draft: Draft): ResponseState {
-  return (draft.response ??= {
-    status: undefined,
-    isBackground: false,
-    createdAtMs: undefined,
-    itemBytes: 0,
-  });
 }
 
 function failureOf({ error, status }: Json): string | undefined {
@@ -103,7 +91,7 @@ function foldDelta(draft: Draft, type: unknown, delta: string): void {
 function foldItem(draft: Draft, item: Json): void {
   for (const [name, count] of Object.entries(searchesIn({ output: [item] }) ?? {}))
     draft.usage = { ...draft.usage, [name]: toCount(draft.usage?.[name]) + count };
-  const state = stateOf(draft);
+  const state = (draft.response ??= new ResponseState());
   state.itemBytes += writtenBytes({ content: item });
   draft.textBytes = Math.max(draft.textBytes, state.itemBytes);
   if (!draft.keepsContent) return;

@@ -1,6 +1,5 @@
 import { isJsonObject } from "../../shared/json.ts";
-
-type Json = Readonly<Record<string, unknown>>;
+import type { Json } from "./draft.ts";
 
 /** Text members streamed in deltas, such as `content`, `reasoning_content`, `thinking_text`. */
 const STREAMED =

@@ -1,10 +1,21 @@
-import { parseOrUndefined } from "../parse-or-undefined.ts";
+import { isJsonObject, parseOrUndefined } from "../../shared/json.ts";
+import { textOf, type Json } from "../apis/draft.ts";
 import { targetUnder } from "../relay/upstream-path.ts";
 import type { Target } from "../upstreams.ts";
-import { itemsOf, nextOf, type ListedModels } from "./list-shapes.ts";
+
+/** Model list of one upstream. */
+export interface ListedModels {
+  readonly provider: string;
+  readonly items: readonly Json[];
+}
 
 const MAX_PAGES = 20;
-const PAGE_ITEMS = 1000;
+/** Queries of a page, and its cursor's name. */
+const PAGES = {
+  openai: { query: {}, cursor: "after" },
+  anthropic: { query: { limit: "1000" }, cursor: "after_id" },
+  gemini: { query: { pageSize: "1000" }, cursor: "pageToken" },
+} as const;
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 /** Claude Code waits 3 s for the list. */
 const TIMEOUT_MS = 2500;
@@ -13,45 +24,38 @@ const ANTHROPIC_VERSION = "2023-06-01";
 
 /** Fetches all pages of an upstream's model list; `undefined` if a request fails or times out. */
 export async function fetchModels(target: Target, requestId: string): Promise<ListedModels | undefined> {
-  const until = AbortSignal.timeout(TIMEOUT_MS);
-  const items = new Map<string, ReturnType<typeof itemsOf>[number]>();
+  const untilMs = performance.now() + TIMEOUT_MS;
+  const items: Json[] = [];
   let after: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const body = await fetchPage(target, { after, requestId, until });
+    const body = await fetchPage(target, { after, requestId, untilMs });
     if (body === undefined) return undefined;
-    for (const item of itemsOf(body)) items.set(JSON.stringify(item["id"] ?? item["slug"]), item);
+    items.push(...itemsOf(body));
     const next = nextOf(body);
     if (next === undefined || next === after) break;
     after = next;
   }
-  return { provider: target.provider, items: [...items.values()] };
+  return { provider: target.provider ?? (target.api === "gemini" ? "google" : "anthropic"), items };
 }
 
-interface PageRequest {
-  readonly after: string | undefined;
-  readonly requestId: string;
-  readonly until: AbortSignal;
-}
-
-async function fetchPage(target: Target, { after, requestId, until }: PageRequest): Promise<unknown> {
+async function fetchPage(
+  target: Target,
+  { after, requestId, untilMs }: { after: string | undefined; requestId: string; untilMs: number },
+): Promise<unknown> {
   const { upstream, credential, api } = target;
-  const isAnthropic = api === "anthropic";
-  const query = new URLSearchParams({
-    ...(isAnthropic ? { limit: String(PAGE_ITEMS) } : {}),
-    ...(after === undefined ? {} : { [isAnthropic ? "after_id" : "after"]: after }),
-  }).toString();
+  const { query, cursor } = PAGES[api];
+  const parameters = new URLSearchParams({ ...query, ...(after === undefined ? {} : { [cursor]: after }) });
   const headers = {
     accept: "application/json",
     "accept-encoding": "identity",
     "x-request-id": requestId,
-    ...(isAnthropic ? { "anthropic-version": ANTHROPIC_VERSION } : {}),
+    ...(api === "anthropic" ? { "anthropic-version": ANTHROPIC_VERSION } : {}),
     ...(credential === undefined ? {} : { [credential.header]: credential.value }),
   };
-  const path = targetUnder(upstream.base, query === "" ? "/models" : `/models?${query}`);
+  const list = api === "gemini" ? "/v1beta/models" : "/models";
+  const path = targetUnder(upstream.base, parameters.size === 0 ? list : `${list}?${parameters.toString()}`);
   const call = upstream.send({ method: "GET", path, headers, body: null });
-  const abort = (): void => call.abort();
-  until.addEventListener("abort", abort, { once: true });
-  if (until.aborted) abort();
+  const timer = setTimeout(() => call.abort(), untilMs - performance.now());
   try {
     const { status, body } = await call.response;
     const page = await readPage(body);
@@ -59,7 +63,7 @@ async function fetchPage(target: Target, { after, requestId, until }: PageReques
   } catch {
     return undefined;
   } finally {
-    until.removeEventListener("abort", abort);
+    clearTimeout(timer);
   }
 }
 
@@ -72,4 +76,20 @@ async function readPage(body: AsyncIterable<Buffer>): Promise<Buffer> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** Reads the items of a page in any format. */
+function itemsOf(page: unknown): readonly Json[] {
+  const list = isJsonObject(page) ? (page["data"] ?? page["models"]) : page;
+  return Array.isArray(list) ? list.filter(isJsonObject).filter((item) => idOf(item) !== undefined) : [];
+}
+
+/** Returns the cursor of the next page; `undefined` after the last page. */
+function nextOf(page: unknown): string | undefined {
+  if (!isJsonObject(page)) return undefined;
+  return textOf(page["has_more"] === true ? page["last_id"] : page["nextPageToken"]);
+}
+
+export function idOf({ id, slug, name }: Json): string | undefined {
+  return textOf(id) ?? textOf(slug) ?? /^models\/(.+)/.exec(textOf(name) ?? "")?.[1];
 }

@@ -1,14 +1,16 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
 import { normalizePath } from "../apis/endpoint-paths.ts";
+import type { Json } from "../apis/draft.ts";
 import type { Gateway } from "../gateway.ts";
 import { hasOwnCredentials } from "../relay/credentials.ts";
 import { pathBehindPrefix } from "../relay/upstream-path.ts";
 import type { Target } from "../upstreams.ts";
-import { fetchModels } from "./fetch-models.ts";
-import { mergeModelLists, type ListShape } from "./list-shapes.ts";
+import { fetchModels, idOf, type ListedModels } from "./fetch-models.ts";
 
-/** True for a request of the model list. */
+/** Model list format of an API. */
+type ListShape = "openai" | "anthropic" | "codex";
+
 export function isModelListRequest({ method, url }: FastifyRequest): boolean {
   return method === "GET" && normalizePath(pathBehindPrefix(url)) === "/models";
 }
@@ -23,8 +25,8 @@ export function singleLister(request: FastifyRequest, { upstreams }: Gateway): T
     return targets.find((target) => target.api === api) ?? targets[0];
   }
   const [only, ...others] = targets;
-  const isAsItIs = others.length === 0 && only !== undefined && (shape === "codex" || only.api === shape);
-  return isAsItIs ? only : undefined;
+  if (only === undefined || others.length > 0) return undefined;
+  return only.api === shape || (shape === "codex" && only.api !== "gemini") ? only : undefined;
 }
 
 /**
@@ -48,4 +50,43 @@ export async function listModels(
 function shapeFor({ headers, url }: FastifyRequest): ListShape {
   if (headers["anthropic-version"] !== undefined) return "anthropic";
   return /[?&]client_version=/.test(url) ? "codex" : "openai";
+}
+
+/** Merges model lists in upstream order; the first of equal ids wins. */
+function mergeModelLists(lists: readonly ListedModels[], shape: ListShape): Json {
+  const known = new Map<string, Json>();
+  for (const { items, provider } of lists) {
+    for (const item of items) {
+      const id = idOf(item)!;
+      if (!known.has(id)) known.set(id, inShape(item, { id, provider, shape }));
+    }
+  }
+  const data = [...known.values()];
+  if (shape === "codex") return { models: data };
+  if (shape === "openai") return { object: "list", data };
+  const [first_id = null] = known.keys();
+  return { data, has_more: false, first_id, last_id: [...known.keys()].at(-1) ?? null };
+}
+
+/** Converts an item to the requested format; an item already in it passes unchanged. */
+function inShape(
+  item: Json,
+  { id, provider, shape }: { id: string; provider: string; shape: ListShape },
+): Json {
+  if (shape === "codex") return item["slug"] === undefined ? { slug: id, ...item } : item;
+  const { created, created_at: createdAt, display_name: name, displayName, owned_by: owner } = item;
+  if (shape === "openai") {
+    if (item["object"] === "model") return item;
+    const seconds = Math.floor(Date.parse(String(createdAt)) / 1000);
+    const since = typeof created === "number" ? created : Number.isFinite(seconds) ? seconds : 0;
+    return { ...item, id, object: "model", created: since, owned_by: owner ?? provider };
+  }
+  if (item["type"] === "model") return item;
+  const since = typeof created === "number" && created < 1e11 ? created : 0;
+  return {
+    type: "model",
+    id,
+    display_name: [name, displayName].find((one) => typeof one === "string") ?? id,
+    created_at: typeof createdAt === "string" ? createdAt : new Date(since * 1000).toISOString(),
+  };
 }

@@ -29,7 +29,6 @@ const TOLD = /(?:_call|_output|citation|file_path|^anthropic)$/;
 /** Type of an image that is sent back, or named by its id alone. */
 const IMAGE = "image_generation_call";
 
-/** Object or list that is being read. */
 interface Container {
   /** Lower-case name of the member that has it, directly or in a list. */
   readonly name: string;

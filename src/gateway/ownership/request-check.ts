@@ -1,10 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
-import { isJsonObject } from "../../shared/json.ts";
+import { isJsonObject, parseOrUndefined } from "../../shared/json.ts";
 import { takesForm } from "../apis/endpoint-paths.ts";
 import { checkArtifact } from "../named-projects.ts";
-import { parseOrUndefined } from "../parse-or-undefined.ts";
 import { formFields, isForm } from "../recording/form-request.ts";
 import { hasTooManyValues } from "../recording/model-request.ts";
 import { hasOwnCredentials } from "../relay/credentials.ts";

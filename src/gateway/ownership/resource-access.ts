@@ -2,17 +2,22 @@ import type { FastifyRequest } from "fastify";
 import type { Grant } from "../../http/auth/grant.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { checkNamedInBody, PROJECT_MEMBERS } from "../named-projects.ts";
+import {
+  checkNamedInBody,
+  onlyProjectOf,
+  projectOf,
+  PROJECT_MEMBERS,
+  queryOf,
+  textOf,
+  textsIn,
+} from "../named-projects.ts";
 import { pathBehindPrefix } from "../relay/upstream-path.ts";
-import { onlyProjectOf, projectOf } from "../request-project.ts";
 import { JsonList } from "./json-list.ts";
 import type { OwnerLedger } from "./ledger/owner-ledger.ts";
-import { canonicalId, idOf, namedIdsIn } from "./resource-ids.ts";
 
 /** Route of the training service; only its lists are no routes of the gateway. */
 export interface ResourceRoute {
   readonly kind: "creates" | "reads" | "list";
-  /** The body must name a model. */
   readonly needsModel?: boolean | undefined;
 }
 
@@ -32,7 +37,7 @@ export async function accessOf(
 ) {
   const { grant, params, url } = request;
   let owner = projectOf(request).project ?? onlyProjectOf(request);
-  const query = [...new URLSearchParams(url.split("?").slice(1).join("?"))];
+  const query = queryOf(url);
   await checkOwned(grant, ledger, [params, ...query.map(([name, text]) => ({ [name]: text }))]);
   const extra = query.find(([name]) => !QUERY.has(name));
   if (extra !== undefined && !grant.covers("*"))
@@ -122,4 +127,41 @@ function readJson(json: Buffer): JsonList | undefined {
   } catch (error) {
     throw new AppError("upstream_invalid", "The upstream's response is not JSON.", { cause: error });
   }
+}
+
+/** Id of a training resource. */
+export interface NamedId {
+  /** In the form of `canonicalId`. */
+  readonly id: string;
+  readonly kind: "Model" | "Training job" | "Resource";
+  /** True if an id without owner must be rejected too. */
+  readonly mustBeKnown: boolean;
+}
+
+const UUID = /^[\da-f]{32}$/;
+const REFERENCE = /(?:^|_)(?:model|job|checkpoint)_ids?$/;
+const ANY_ID = /(?:^|_)ids?$|^after$/;
+
+/** Returns one spelling per id: the upstream reads UUIDs as Python does, in any case, with braces, as a URN or without hyphens. */
+export function canonicalId(text: string): string {
+  const plain = text.normalize("NFKC").trim().toLowerCase();
+  const digits = plain.replaceAll(/urn:|uuid:|[-{}]/g, "");
+  return UUID.test(digits) ? digits : text;
+}
+
+export function idOf(value: unknown): string | undefined {
+  const id = isJsonObject(value) ? textOf(value["id"]) : undefined;
+  return id === undefined ? undefined : canonicalId(id);
+}
+
+/** Returns the ids in a value. Members that are no reference, such as a name, are ids only if another project has them. */
+export function namedIdsIn(value: unknown): readonly NamedId[] {
+  return [...textsIn(value)].flatMap(({ name, text }) => {
+    const isNamedId = ANY_ID.test(name);
+    // a body can have half a million numbers
+    if (!isNamedId && text.length < 32) return [];
+    const id = canonicalId(text);
+    const kind = /job/.test(name) ? "Training job" : /model/.test(name) ? "Model" : "Resource";
+    return isNamedId || UUID.test(id) ? [{ id, kind, mustBeKnown: REFERENCE.test(name) }] : [];
+  });
 }

@@ -1,8 +1,7 @@
 import { endOfValue } from "../../shared/json-members.ts";
 import { outsideStrings } from "../../shared/outside-strings.ts";
-import { isJsonObject } from "../../shared/json.ts";
+import { isJsonObject, parseOrUndefined } from "../../shared/json.ts";
 import type { Json } from "../apis/draft.ts";
-import { parseOrUndefined } from "../parse-or-undefined.ts";
 
 const MAX_WHOLE_BYTES = 4 * 1024 * 1024;
 const HEAD_BYTES = 4 * 1024;

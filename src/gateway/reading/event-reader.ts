@@ -1,11 +1,10 @@
 import { createParser } from "eventsource-parser";
-import { isJsonObject, isTooDeep } from "../../shared/json.ts";
+import { isJsonObject, isTooDeep, parseOrUndefined } from "../../shared/json.ts";
 import { isUsageOnly } from "../apis/chat.ts";
 import type { Draft, Json } from "../apis/draft.ts";
-import { errorOfResponse } from "../apis/error-in-response.ts";
+import { errorObjectOf, errorOfResponse } from "../apis/error-in-response.ts";
 import type { ModelApi } from "../apis/model-api.ts";
-import { errorFrame, errorObjectOf } from "../error-envelope.ts";
-import { parseOrUndefined } from "../parse-or-undefined.ts";
+import { errorFrame } from "../errors.ts";
 import { BodyCopy } from "./body-copy.ts";
 import { SseSplitter, type StreamChunk } from "./sse-splitter.ts";
 

@@ -1,5 +1,5 @@
 import { encodingIn } from "../decompress-body.ts";
-import { newDraft, type Draft } from "../apis/draft.ts";
+import { Draft } from "../apis/draft.ts";
 import type { ModelApi } from "../apis/model-api.ts";
 import { isEventStream, type Headers } from "../relay/headers.ts";
 import { EventReader } from "./event-reader.ts";
@@ -36,7 +36,7 @@ export class ResponseReader {
 
   constructor({ api, isCopied, keepsContent, hidesUsage }: ReaderOptions, headers: Headers) {
     const encoding = headers["content-encoding"];
-    this.draft = newDraft(keepsContent);
+    this.draft = new Draft(keepsContent);
     this.#api = api;
     this.#copy = api && isCopied ? new ResponseCopy(api, this.draft, encoding) : undefined;
     const isLabelled = encodingIn(encoding) === undefined && isEventStream(headers["content-type"]);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { CompletionAttributes } from "./recorded-completion.ts";
 
@@ -7,41 +8,56 @@ export interface Caller {
   readonly attributes: Partial<CompletionAttributes>;
 }
 
+/** Trace id and parent call id of a completion. */
+export interface TraceContext {
+  readonly traceId: string;
+  readonly parentId: string | null;
+}
+
 const MAX_LENGTH = 256;
-const SESSIONS = ["x-claude-code-session-id", "session_id", "session-id", "x-session-id"];
 
 export function readCaller(headers: IncomingHttpHeaders): Caller {
-  const parentThread = first(headers, ["x-codex-parent-thread-id"]);
-  // in Codex, a subagent is a thread of its own in the session of its parent
-  const agent = first(headers, [
-    "x-claude-code-agent-id",
-    ...(parentThread === undefined ? [] : ["thread-id"]),
-  ]);
-  const parent = first(headers, ["x-claude-code-parent-agent-id", "x-parent-session-id"]) ?? parentThread;
-  const retries = Number(first(headers, ["x-stainless-retry-count"]) ?? 0);
+  const first = (...names: string[]): string | undefined => names.map((name) => headers[name]).find(isNaming);
+  const parentThread = first("x-codex-parent-thread-id");
+  const retries = Number(first("x-stainless-retry-count") ?? 0);
   return {
-    threadId: first(headers, SESSIONS),
+    threadId: first("x-claude-code-session-id", "session_id", "session-id", "x-session-id"),
     attributes: {
-      ...(agent === undefined ? {} : { agent_id: agent }),
-      ...(parent === undefined ? {} : { parent_agent_id: parent }),
-      ...(Number.isSafeInteger(retries) && retries > 0 ? { retry_count: retries } : {}),
-      ...(isSubscription(headers) ? { billing: "subscription" } : {}),
+      // in Codex, a subagent is a thread of its own in the session of its parent
+      agent_id: first("x-claude-code-agent-id", ...(parentThread === undefined ? [] : ["thread-id"])),
+      parent_agent_id: first("x-claude-code-parent-agent-id", "x-parent-session-id") ?? parentThread,
+      retry_count: Number.isSafeInteger(retries) && retries > 0 ? retries : undefined,
+      billing: isSubscription(headers) ? "subscription" : undefined,
     },
   };
 }
 
-/** True for Claude and ChatGPT sign-ins, which are billed monthly. */
-function isSubscription(headers: IncomingHttpHeaders): boolean {
-  const own = headers["x-sumtree-key"] !== undefined;
-  return (
-    own &&
-    (/^bearer +sk-ant-oat/i.test(headers.authorization ?? "") || headers["chatgpt-account-id"] !== undefined)
-  );
+function isNaming(value: string | string[] | undefined): value is string {
+  return typeof value === "string" && value !== "" && value.length <= MAX_LENGTH;
 }
 
-function first(headers: IncomingHttpHeaders, names: readonly string[]): string | undefined {
-  const values = names.map((name) => headers[name]);
-  return values.find(
-    (value): value is string => typeof value === "string" && value !== "" && value.length <= MAX_LENGTH,
-  );
+/** True for Claude and ChatGPT sign-ins, which are billed monthly. */
+function isSubscription(headers: IncomingHttpHeaders): boolean {
+  const isClaude = /^bearer +sk-ant-oat/i.test(headers.authorization ?? "");
+  return headers["x-sumtree-key"] !== undefined && (isClaude || headers["chatgpt-account-id"] !== undefined);
+}
+
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-|$)/;
+
+/**
+ * Reads the trace context; `x-sumtree-*` headers override `traceparent`. Invalid ids are ignored, because accounting never
+ * rejects a completion. Source: https://www.w3.org/TR/trace-context/
+ */
+export function readTraceContext(headers: IncomingHttpHeaders): TraceContext {
+  const traceId = saneId(headers["x-sumtree-trace-id"]);
+  const parentId = saneId(headers["x-sumtree-parent-id"]);
+  if (traceId !== undefined) return { traceId, parentId: parentId ?? null };
+  const [, trace, parent] = TRACEPARENT.exec(String(headers["traceparent"]).trim().toLowerCase()) ?? [];
+  if (trace === undefined || parent === undefined)
+    return { traceId: randomUUID().replaceAll("-", ""), parentId: null };
+  return { traceId: trace, parentId: parentId ?? parent };
+}
+
+function saneId(value: string | string[] | undefined): string | undefined {
+  return typeof value === "string" && /^[\w.:/+=@-]{1,256}$/.test(value) ? value : undefined;
 }

@@ -7,12 +7,10 @@ import { withoutContent, type EndedCompletion, type RecordedCompletion } from ".
 export interface JournaledCompletion {
   readonly name: string;
   readonly project: Project;
-  readonly completion: RecordedCompletion;
-  /** Length of its journal records. */
+  readonly completion: EndedCompletion;
   readonly bytes: number;
-  /** Its process was killed during the relay. */
-  readonly isCut: boolean;
-  readonly isOrphaned: boolean;
+  /** What the process that wrote it was killed after: its end, or its start. */
+  readonly orphaned: "finished" | "cut" | undefined;
 }
 
 /** Record written when a completion is sent (`started`: recorded if the process is killed) and when it ends. */
@@ -31,9 +29,10 @@ interface Kept {
 
 interface Added {
   readonly name: string;
-  /** `false`: without content. */
-  readonly text: (hasContent: boolean) => string;
-  readonly onWritten: (isWritten: boolean) => void;
+  readonly project: Project;
+  readonly as: "started" | "ended";
+  readonly completion: EndedCompletion;
+  readonly onWritten?: (isWritten: boolean) => void;
 }
 
 /** Journal bytes available to prompts and responses; the rest is reserved for counts. */
@@ -46,127 +45,112 @@ export class CompletionJournal {
   readonly #kept = new Map<string, Kept>();
   #waiting: Added[] = [];
   #bytes = 0;
-  /** Number of completions rejected at their end. */
   rejected = 0;
-  /** The last write succeeded. */
   isWritable: boolean;
 
   constructor(journal: Journal | undefined, maxContentBytes = MAX_CONTENT_BYTES) {
     this.#journal = journal;
     this.#maxContentBytes = maxContentBytes;
     this.isWritable = journal !== undefined;
-    for (const { key, id } of journal?.orphaned ?? []) this.#keptAs(key, true).ids.push(id);
+    for (const { key, id, bytes } of journal?.orphaned ?? [])
+      this.#keep(key, id, { bytes, hasInputs: false, isOrphaned: true });
   }
 
-  /** Returns the names written by a killed process. */
-  orphaned(): string[] {
-    return [...this.#kept].flatMap(([name, { isOrphaned }]) => (isOrphaned ? [name] : []));
+  /** Returns the names that it has; at first, those written by a killed process. */
+  names(): string[] {
+    return [...this.#kept.keys()];
   }
 
-  has(name: string): boolean {
-    return this.#kept.has(name);
-  }
-
-  start(name: string, project: Project, started: () => RecordedCompletion): void {
-    if (this.#journal === undefined) return;
-    const { inputs, ...facts } = started();
-    const bare = withoutContent({ ...facts, readInputs: () => inputs });
-    this.#add({
-      name,
-      text: (hasContent) => textOf(project, "started", hasContent ? { ...facts, inputs } : written(bare)),
-      onWritten: () => undefined,
-    });
+  start(name: string, project: Project, started: () => EndedCompletion): void {
+    if (this.#journal !== undefined)
+      this.#add(this.#journal, { name, project, as: "started", completion: started() });
   }
 
   /** Resolves when the end of a completion, or at least its counts, is written; false: it could not be. */
   end(name: string, project: Project, completion: EndedCompletion): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    this.#add({
-      name,
-      text: (hasContent) => {
-        const { readInputs, ...facts } = hasContent ? completion : withoutContent(completion);
-        const isKnown = this.#kept.get(name)?.hasInputs === true;
-        return textOf(project, "ended", isKnown ? facts : { ...facts, inputs: readInputs() });
-      },
-      onWritten: (isWritten) => {
-        if (!isWritten) this.rejected++;
-        resolve(isWritten);
-      },
-    });
+    const { promise, resolve: onWritten } = Promise.withResolvers<boolean>();
+    const one = { name, project, as: "ended", completion, onWritten } as const;
+    if (this.#journal === undefined) this.#settle(one, false);
+    else this.#add(this.#journal, one);
     return promise;
   }
 
   /** Reads a completion; `undefined` if its records are damaged. */
   read(name: string): JournaledCompletion | undefined {
-    const { ids = [], isOrphaned = false } = this.#kept.get(name) ?? {};
-    const texts = ids.flatMap((id) => this.#journal?.read(id) ?? []);
-    const { project, started, ended }: Partial<CompletionRecord> = Object.assign({}, ...texts.map(recordIn));
+    const { ids = [], bytes = 0, isOrphaned = false } = this.#kept.get(name) ?? {};
+    const records = ids.map((id) => recordIn(this.#journal?.read(id) ?? "{}"));
+    const { project, started, ended }: Partial<CompletionRecord> = Object.assign({}, ...records);
     const isCut = ended === undefined;
     if (project === undefined || (isCut && started === undefined)) return undefined;
-    const completion = { ...started, ...ended } as RecordedCompletion;
+    const { inputs, ...facts } = { ...started, ...ended } as RecordedCompletion;
     const lastWriteMs = Math.floor(this.#journal?.lastWriteMs ?? 0);
-    const endedAtMs = isCut ? Math.max(completion.startedAtMs, lastWriteMs) : completion.endedAtMs;
-    const bytes = texts.reduce((sum, text) => sum + text.length, 0);
-    return { name, project, completion: { ...completion, endedAtMs }, bytes, isCut, isOrphaned };
+    const endedAtMs = isCut ? Math.max(facts.startedAtMs, lastWriteMs) : facts.endedAtMs;
+    const orphaned = isOrphaned ? (isCut ? "cut" : "finished") : undefined;
+    return {
+      name,
+      project,
+      completion: { ...facts, endedAtMs, readInputs: () => inputs },
+      bytes,
+      orphaned,
+    };
   }
 
   remove(names: readonly string[]): void {
-    this.#commit();
-    const gone = names.flatMap((name) => this.#kept.get(name)?.ids ?? []);
-    for (const name of names) {
-      this.#bytes -= this.#kept.get(name)?.bytes ?? 0;
-      this.#kept.delete(name);
-    }
-    if (gone.length > 0) this.#journal?.remove(gone);
+    const gone = names.flatMap((name) => this.#kept.get(name) ?? []);
+    for (const name of names) this.#kept.delete(name);
+    this.#bytes -= gone.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (gone.length > 0) this.#journal?.remove(gone.flatMap(({ ids }) => ids));
   }
 
-  #add(one: Added): void {
-    if (this.#waiting.push(one) === 1) setImmediate(() => this.#commit());
+  #add(journal: Journal, one: Added): void {
+    if (this.#waiting.push(one) === 1) setImmediate(() => this.#commit(journal));
   }
 
-  #commit(): void {
+  #commit(journal: Journal): void {
     const added = this.#waiting;
     this.#waiting = [];
-    if (added.length === 0) return;
     const hasContent = this.#bytes < this.#maxContentBytes;
-    const records = added.map((one) => recordOf(one, hasContent));
-    const ids = this.#journal?.add(records);
+    const records = added.map((one) => this.#recordOf(one, hasContent));
+    const ids = journal.add(records);
     for (const [at, one] of added.entries()) {
-      const isBare = ids === undefined && this.#journal !== undefined;
-      const record = isBare ? recordOf(one, false) : records[at]!;
-      const id = isBare ? this.#journal.add([record])?.[0] : ids?.[at];
+      const record = ids === undefined ? this.#recordOf(one, false) : records[at]!;
+      const id = ids === undefined ? journal.add([record])?.[0] : ids[at];
       this.isWritable = id !== undefined;
-      if (id !== undefined)
-        this.#keep(one.name, id, { bytes: Buffer.byteLength(record.text), hasInputs: hasContent && !isBare });
-      one.onWritten(id !== undefined);
+      if (id !== undefined) {
+        const bytes = Buffer.byteLength(record.text);
+        this.#keep(one.name, id, { bytes, hasInputs: record.hasContent, isOrphaned: false });
+      }
+      this.#settle(one, id !== undefined);
     }
   }
 
-  #keep(name: string, id: RecordId, { bytes, hasInputs }: { bytes: number; hasInputs: boolean }): void {
-    const kept = this.#keptAs(name, false);
+  #settle({ as, onWritten }: Added, isWritten: boolean): void {
+    if (as === "ended" && !isWritten) this.rejected++;
+    onWritten?.(isWritten);
+  }
+
+  #keep(name: string, id: RecordId, { bytes, hasInputs, isOrphaned }: Omit<Kept, "ids">): void {
+    const kept = this.#kept.get(name) ?? { ids: [], bytes: 0, hasInputs, isOrphaned };
     kept.ids.push(id);
     kept.bytes += bytes;
     kept.hasInputs ||= hasInputs;
+    this.#kept.set(name, kept);
     this.#bytes += bytes;
   }
 
-  #keptAs(name: string, isOrphaned: boolean): Kept {
-    const kept = this.#kept.get(name) ?? { ids: [], bytes: 0, hasInputs: false, isOrphaned };
-    this.#kept.set(name, kept);
-    return kept;
+  /** Returns a record, whose inputs an earlier one may have; without content if its text cannot be made. */
+  #recordOf(one: Added, hasContent: boolean): JournalRecord & { readonly hasContent: boolean } {
+    const { name, project, as, completion } = one;
+    const { readInputs, ...facts } = hasContent ? completion : withoutContent(completion);
+    const isKnown = this.#kept.get(name)?.hasInputs === true;
+    try {
+      const text = JSON.stringify({ project, [as]: isKnown ? facts : { ...facts, inputs: readInputs() } });
+      return { key: name, text, hasContent };
+    } catch (error) {
+      if (!hasContent) throw error;
+      return this.#recordOf(one, false);
+    }
   }
-}
-
-function recordOf({ name, text }: Added, hasContent: boolean): JournalRecord {
-  return { key: name, text: text(hasContent) };
-}
-
-function textOf(project: Project, as: "started" | "ended", completion: object): string {
-  return JSON.stringify({ project, [as]: completion });
-}
-
-function written({ readInputs, ...facts }: EndedCompletion): RecordedCompletion {
-  return { ...facts, inputs: readInputs() };
 }
 
 /** Parses a record; `{}` if it is damaged. */

@@ -1,6 +1,5 @@
 import { gatewayId } from "../../calls/events/gateway-id.ts";
 import { isUniqueId } from "../../calls/events/completion.ts";
-import { assertNever } from "../../shared/assert-never.ts";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
 import { countUsage, type CountedUsage } from "../apis/count-usage.ts";
@@ -10,24 +9,20 @@ import { foldEvent, readObject } from "../reading/event-reader.ts";
 import { ResponseReader } from "../reading/response-reader.ts";
 import { upstreamRequestIdOf, type Headers } from "../relay/headers.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
-import type { Caller } from "./caller.ts";
-import { LazyRequest } from "./lazy-request.ts";
-import type { ModelRequest } from "./model-request.ts";
+import type { Caller, TraceContext } from "./caller.ts";
+import { LazyRequest, type ModelRequest } from "./model-request.ts";
 import type { CompletionAttributes, EndedCompletion } from "./recorded-completion.ts";
 import type { Recorder } from "./recorder.ts";
 import { callIdOf, type ResponseIndex, type ResponseMaker } from "./response-index.ts";
-import type { TraceContext } from "./trace-context.ts";
 
 export interface RecordingOptions {
   readonly modelApi: ModelApi;
   readonly caller: Caller;
   readonly project: Project;
   readonly trace: TraceContext;
-  /** Id of the API key. */
   readonly apiKey: string;
   readonly requestId: string;
   readonly upstream: string;
-  /** Provider as configured, or implied by the upstream's URL. */
   readonly provider: string | undefined;
   readonly recorder: Recorder;
   readonly responses: ResponseIndex;
@@ -35,7 +30,6 @@ export interface RecordingOptions {
   /** Stores messages; otherwise usage only. */
   readonly captureContent: boolean;
   readonly hidesUsage: boolean;
-  /** The request may repeat another one. */
   readonly mayRepeat: boolean;
   /** Set if the request retrieves a response by its id. */
   readonly retrieved?: { readonly id: string; readonly maker: ResponseMaker | undefined };
@@ -47,6 +41,15 @@ const KILLED = "The gateway was killed before the completion ended.";
 
 type RecordedOutcome = CompletionAttributes["outcome"];
 
+const EXCEPTIONS: Readonly<Record<RecordedOutcome, string | null>> = {
+  finished: null,
+  pending: null,
+  aborted: "The client disconnected before the completion ended.",
+  client_stalled: "The client stopped reading the completion.",
+  upstream_cut: "The upstream closed the connection before the completion ended.",
+  error: "The completion failed.",
+};
+
 /** Observes one completion and records it when it ends, whatever the outcome. */
 export class CompletionRecording implements RelayObserver {
   /** Name of its records, and id of its call unless it is derived from that of the response. */
@@ -57,7 +60,6 @@ export class CompletionRecording implements RelayObserver {
   readonly #request: LazyRequest;
   #reader: ResponseReader;
   #isSent = false;
-  #isStarted = false;
   #hasEnded = false;
   #isPending = false;
   #records = 0;
@@ -84,7 +86,6 @@ export class CompletionRecording implements RelayObserver {
   }
 
   onHead(status: number, headers: Headers): ResponseReader {
-    this.#start();
     this.#status = status;
     this.#firstByteMs = this.#elapsedMs();
     this.#upstreamRequestId = upstreamRequestIdOf(headers);
@@ -130,12 +131,11 @@ export class CompletionRecording implements RelayObserver {
 
   /** Journals the known facts, in case the process is killed before the end. */
   #start(): void {
-    if (this.#isStarted || this.#hasEnded || this.#options.retrieved !== undefined) return;
-    this.#isStarted = true;
-    this.#options.recorder.start(this.callId, this.#options.project, () => {
-      const { readInputs, ...known } = this.#completion("aborted");
-      return { ...known, inputs: readInputs(), exception: KILLED };
-    });
+    if (this.#hasEnded || this.#options.retrieved !== undefined) return;
+    this.#options.recorder.start(this.callId, this.#options.project, () => ({
+      ...this.#completion("aborted"),
+      exception: KILLED,
+    }));
   }
 
   /** True for the end of the response that was asked for, unless its first call had it. */
@@ -193,16 +193,15 @@ export class CompletionRecording implements RelayObserver {
       output: this.#output(),
       attributes: { sumtree: this.#attributes(outcome, counted.basis) },
       summary: { usage: entriesOf(counted, draft, { model, provider }) },
-      exception: this.#exception ?? draft.failure ?? exceptionOf(outcome),
-      ...(response === undefined ? {} : { response }),
+      exception: this.#exception ?? draft.failure ?? EXCEPTIONS[outcome],
+      response,
     };
   }
 
   #response(): EndedCompletion["response"] {
-    const { modelApi, upstream, retrieved, mayRepeat } = this.#options;
+    const { upstream, retrieved, mayRepeat } = this.#options;
     const { id, response } = this.#draft;
-    if (response === undefined || id === undefined || !modelApi.opName.startsWith("openai.responses"))
-      return undefined;
+    if (response === undefined || id === undefined) return undefined;
     if (retrieved === undefined) return { id, upstream, mayRepeat: mayRepeat && isUniqueId(id) };
     return { id, upstream, retrieved: retrieved.maker === undefined ? "unknown" : "known" };
   }
@@ -226,7 +225,7 @@ export class CompletionRecording implements RelayObserver {
       status: this.#status ?? null,
       first_byte_ms: this.#firstByteMs,
       request_id: this.#options.requestId,
-      ...(this.#upstreamRequestId === undefined ? {} : { upstream_request_id: this.#upstreamRequestId }),
+      upstream_request_id: this.#upstreamRequestId,
       ...this.#options.caller.attributes,
     };
   }
@@ -246,22 +245,18 @@ export class CompletionRecording implements RelayObserver {
   }
 
   #output(): Json | null {
-    const { id, model, tier, output, keepsContent, isTruncated, usage, response } = this.#draft;
-    const named = {
-      ...(id === undefined ? {} : { id }),
-      ...(model === undefined ? {} : { model }),
-      ...(tier === undefined ? {} : { service_tier: tier }),
-      ...(response?.status === undefined ? {} : { status: response.status }),
+    const { id, model, tier, output, keepsContent, isTruncated, usage, response, choices } = this.#draft;
+    const isChat = choices !== undefined && Object.keys(output).length > 0;
+    const all: Json = {
+      id,
+      model,
+      service_tier: tier,
+      status: response?.status,
+      ...(keepsContent && output),
+      ...(keepsContent && isChat && { usage }),
+      ...(keepsContent && isTruncated && { truncated: true }),
     };
-    if (!keepsContent) return Object.keys(named).length === 0 ? null : named;
-    const isChat = this.#draft.choices !== undefined && Object.keys(output).length > 0;
-    const all = {
-      ...named,
-      ...output,
-      ...(isChat && usage !== undefined ? { usage } : {}),
-      ...(isTruncated ? { truncated: true } : {}),
-    };
-    return Object.keys(all).length === 0 ? null : all;
+    return Object.values(all).some((value) => value !== undefined) ? all : null;
   }
 
   /** Returns a reader of the inputs that retains nothing but the request. */
@@ -276,36 +271,11 @@ export class CompletionRecording implements RelayObserver {
 /** Returns the usage by model, with provider and service tier. The request counts for the model that responded. */
 function entriesOf(
   { usage }: CountedUsage,
-  { others, tier: named }: Draft,
+  { others, tier }: Draft,
   { model, provider }: { model: string; provider: string | undefined },
 ): EndedCompletion["summary"]["usage"] {
   if (usage === undefined) return {};
-  const tier = usage["service_tier"] ?? named;
-  const served = {
-    ...(tier === undefined ? {} : { service_tier: tier }),
-    ...(provider === undefined ? {} : { provider }),
-  };
-  const beside = Object.entries(others).map(([name, one]) => [
-    name,
-    { ...one, ...(provider === undefined ? {} : { provider }) },
-  ]);
-  return { ...Object.fromEntries(beside), [model]: { ...usage, ...served, requests: 1 } };
-}
-
-function exceptionOf(outcome: RecordedOutcome): string | null {
-  switch (outcome) {
-    case "finished":
-    case "pending":
-      return null;
-    case "aborted":
-      return "The client disconnected before the completion ended.";
-    case "client_stalled":
-      return "The client stopped reading the completion.";
-    case "upstream_cut":
-      return "The upstream closed the connection before the completion ended.";
-    case "error":
-      return "The completion failed.";
-    default:
-      return assertNever(outcome);
-  }
+  const beside = Object.entries(others).map(([name, one]) => [name, { ...one, provider }]);
+  const own = { ...usage, service_tier: usage["service_tier"] ?? tier, provider, requests: 1 };
+  return { ...Object.fromEntries(beside), [model]: own };
 }

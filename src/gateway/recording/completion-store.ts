@@ -64,12 +64,9 @@ function endOf(
 ): CallEvent | undefined {
   if (call?.hasEnded === true) return undefined;
   const { sumtree } = completion.attributes;
-  if (call === undefined && retrieved === "unknown") {
-    // a response created elsewhere without reported usage is not recorded
-    return sumtree.usage === "none" || sumtree.usage === "estimated"
-      ? undefined
-      : completionEvent(completion);
-  }
+  // a response created elsewhere without reported usage is not recorded
+  if (call === undefined && retrieved === "unknown")
+    return /none|estimated/.test(sumtree.usage) ? undefined : completionEvent(completion);
   const { outcome, usage, status } = sumtree;
   const first = call === undefined ? {} : attributesIn(call.attributes);
   return endOfResponse({
@@ -86,52 +83,28 @@ function attributesIn(json: string): object {
 
 /** The completion of a repeated request: its usage is that of the first. */
 function uncharged(completion: RecordedCompletion): RecordedCompletion {
-  const { attributes, summary: _, ...others } = completion;
-  return {
-    ...others,
-    summary: { usage: {} },
-    attributes: { sumtree: { ...attributes.sumtree, usage: "none" } },
-  };
+  const sumtree = { ...completion.attributes.sumtree, usage: "none" } as const;
+  return { ...completion, summary: { usage: {} }, attributes: { sumtree } };
 }
 
 function completionEvent(completion: RecordedCompletion): CallEvent {
-  const { callId, inputs, attributes, endedAtMs, output, summary, exception } = completion;
-  return completeEvent(
-    {
-      id: callId,
-      traceId: completion.traceId,
-      parentId: completion.parentId,
-      opName: completion.opName,
-      startedAt: completion.startedAtMs * 1000,
-      displayName: null,
-      threadId: completion.threadId ?? null,
-      turnId: null,
-      userId: completion.userId ?? null,
-      runId: null,
-      runStep: null,
-      inputs,
-      attributes,
-      apiKey: completion.apiKey,
-      inclusive: false,
-    },
-    {
-      id: callId,
-      output,
-      ...(endedAtMs === null ? {} : { endedAt: endedAtMs * 1000, summary, exception }),
-      usageSource: usageSourceOf(completion),
-    },
-  );
+  const { traceId, parentId, opName, threadId = null, userId = null } = completion;
+  const { callId: id, inputs, attributes, apiKey } = completion;
+  const none = { displayName: null, turnId: null, runId: null, runStep: null, inclusive: false } as const;
+  const startedAt = completion.startedAtMs * 1000;
+  const named = { id, traceId, parentId, opName, threadId, userId, apiKey };
+  return completeEvent({ ...named, ...none, startedAt, inputs, attributes }, endIn(completion));
 }
 
 /** The end event of a call started by a background response. */
 function endOfResponse(completion: RecordedCompletion): CallEvent {
-  const { callId: id, endedAtMs, output, summary, exception, attributes } = completion;
-  const endedAt = (endedAtMs ?? completion.startedAtMs) * 1000;
-  const usageSource = usageSourceOf(completion);
-  const event = endEvent({ id, endedAt, output, summary, exception, usageSource });
+  const event = endEvent(endIn(completion));
+  const { attributes } = completion;
   return { ...event, columns: { ...event.columns, ...columnsOf(startMembers, { attributes }) } };
 }
 
-function usageSourceOf({ attributes }: RecordedCompletion): "estimate" | "gateway" {
-  return attributes.sumtree.usage === "estimated" ? "estimate" : "gateway";
+function endIn({ callId: id, endedAtMs, output, attributes, summary, exception }: RecordedCompletion) {
+  const usageSource = attributes.sumtree.usage === "estimated" ? "estimate" : "gateway";
+  const ended = endedAtMs === null ? {} : { endedAt: endedAtMs * 1000, summary, exception };
+  return { id, output, ...ended, usageSource } as const;
 }

@@ -1,6 +1,5 @@
 import { isJsonObject } from "../../shared/json.ts";
-
-type Json = Readonly<Record<string, unknown>>;
+import type { Json } from "../apis/draft.ts";
 
 /** UTF-8 bytes per token of typical prompts, in natural languages and code. */
 const BYTES_PER_TOKEN = 4;

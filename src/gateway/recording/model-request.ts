@@ -1,8 +1,6 @@
 import { parseJsonText } from "../../shared/escaped-keys.ts";
-import { isJsonObject, isTooDeep, parseJson } from "../../shared/json.ts";
+import { isJsonObject, isTooDeep, parseJson, parseOrUndefined } from "../../shared/json.ts";
 import { JsonSize } from "../../shared/json-size.ts";
-import { parseOrUndefined } from "../parse-or-undefined.ts";
-import { injectIncludeUsage } from "./include-usage.ts";
 import { promptBytes } from "./estimate.ts";
 
 /** Request members needed for accounting. */
@@ -15,9 +13,7 @@ export interface ModelRequest {
   readonly promptBytes: number | undefined;
   /** Parsed body; `undefined` if unreadable, too large or too deep to store. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
-  /** End user named by the request. */
   readonly userId: string | undefined;
-  /** The response may run on in the background. */
   readonly mayRunOn: boolean;
   /** Body with `include_usage` added; `undefined` if it can be relayed unchanged. */
   readonly withIncludeUsage: Buffer | undefined;
@@ -54,11 +50,19 @@ export function readModelRequest(body: Buffer, asks = true): ModelRequest {
       inputs: body.length <= MAX_INPUT_BYTES && !isTooDeep(parsed) ? parsed : undefined,
       userId: userOf(parsed),
       mayRunOn: parsed["background"] === true,
-      withIncludeUsage: stream && asks ? injectIncludeUsage(body, parsed) : undefined,
+      withIncludeUsage: stream && asks && !("stream_options" in parsed) ? withUsage(body) : undefined,
     };
   } catch {
     return unreadModelRequest(body.length);
   }
+}
+
+const ASKS_FOR_USAGE = Buffer.from('"stream_options":{"include_usage":true},');
+
+/** Asks for the usage of a stream in a JSON object that is not empty. */
+function withUsage(body: Buffer): Buffer {
+  const at = body.indexOf("{") + 1;
+  return Buffer.concat([body.subarray(0, at), ASKS_FOR_USAGE, body.subarray(at)]);
 }
 
 function userOf({
@@ -104,4 +108,31 @@ export function unreadModelRequest(bytes: number): ModelRequest {
     mayRunOn: true,
     withIncludeUsage: undefined,
   };
+}
+
+/** Inputs of larger bodies are parsed again when needed, to bound memory per open stream. */
+const MAX_HELD_BYTES = 64 * 1024;
+
+/** Model request, parsed on first use. */
+export class LazyRequest {
+  readonly #read: () => ModelRequest;
+  #facts: (Omit<ModelRequest, "withIncludeUsage"> & { readonly hasInputs: boolean }) | undefined;
+
+  constructor(read: () => ModelRequest) {
+    this.#read = read;
+  }
+
+  /** The request, without inputs that are too large to hold. */
+  get facts() {
+    if (this.#facts !== undefined) return this.#facts;
+    const { inputs, withIncludeUsage: _, ...facts } = this.#read();
+    const held = facts.bytes <= MAX_HELD_BYTES ? inputs : undefined;
+    return (this.#facts = { ...facts, inputs: held, hasInputs: inputs !== undefined });
+  }
+
+  /** Returns the inputs; `undefined` if unreadable or too large to store. */
+  inputs(): ModelRequest["inputs"] {
+    const { hasInputs, inputs } = this.facts;
+    return hasInputs ? (inputs ?? this.#read().inputs) : undefined;
+  }
 }

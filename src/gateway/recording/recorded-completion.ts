@@ -6,7 +6,6 @@ export interface RecordedCompletion {
   /** Default: that of the call, else derived from its id. */
   readonly traceId: string | undefined;
   readonly parentId: string | null;
-  /** Id of the API key. */
   readonly apiKey: string;
   readonly opName: string;
   readonly threadId: string | undefined;
@@ -20,7 +19,7 @@ export interface RecordedCompletion {
   readonly summary: { readonly usage: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
   readonly exception: string | null;
   /** Set for the Responses API. */
-  readonly response?: ResponseOfCall;
+  readonly response?: ResponseOfCall | undefined;
 }
 
 /** A response of the Responses API, by which later requests find its call. */
@@ -43,12 +42,12 @@ export interface CompletionAttributes {
   readonly status: number | null;
   readonly first_byte_ms: number | null;
   readonly request_id: string;
-  readonly upstream_request_id?: string;
+  readonly upstream_request_id: string | undefined;
   /** Set if a monthly subscription pays instead of an API key. */
-  readonly billing?: "subscription";
-  readonly agent_id?: string;
-  readonly parent_agent_id?: string;
-  readonly retry_count?: number;
+  readonly billing?: "subscription" | undefined;
+  readonly agent_id?: string | undefined;
+  readonly parent_agent_id?: string | undefined;
+  readonly retry_count?: number | undefined;
 }
 
 /** Completion whose inputs are read when it is written. */

@@ -4,8 +4,8 @@ import type { Journal } from "../../journal/journal.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
+import { CountedLog } from "../counted-log.ts";
 import { CompletionJournal, type JournaledCompletion } from "./completion-journal.ts";
-import { DropCounter } from "./drop-counter.ts";
 import { withoutContent, type EndedCompletion, type RecordedCompletion } from "./recorded-completion.ts";
 
 /** Store of recorded completions. */
@@ -29,30 +29,10 @@ export interface RecorderOptions {
   readonly maxPendingBytes: number;
 }
 
-export interface RecorderCounts {
-  /** Completions not yet stored. */
-  readonly pending: number;
-  readonly recorded: number;
-  readonly dropped: number;
-  /** Recorded completions of killed processes: finished, or cut by the kill. */
-  readonly recovered: Readonly<Record<"finished" | "cut", number>>;
-  /** Completions the journal rejected at their end. */
-  readonly unjournaled: number;
-}
-
-/** Completion in memory. */
-interface Pending {
-  /** Key of its journal records. */
-  readonly name: string;
-  readonly project: Project;
-  completion: EndedCompletion;
-  /** Size of inputs and output. */
-  readonly bytes: number;
-  queuedAtMs: number;
+interface Pending extends JournaledCompletion {
+  readonly queuedAtMs: number;
   /** Inputs and output were dropped; counts remain. */
-  isBare: boolean;
-  /** Recovered from the journal of a killed process. */
-  readonly orphaned: "finished" | "cut" | undefined;
+  readonly isBare: boolean;
 }
 
 const MAX_BATCH = 500;
@@ -76,14 +56,15 @@ const MAX_REJECTED_MS = 15 * 60_000;
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #journal: CompletionJournal;
-  readonly #drops: DropCounter;
-  readonly #pending = new Map<string, Pending>();
+  readonly #dropLog: CountedLog;
+  /** Completions in memory by call: the records of one are written in their order. */
+  readonly #pending = new Map<string, readonly Pending[]>();
   #pendingBytes = 0;
   /** Names of completions that are only in the journal. */
   #journaled: string[];
   #recorded = 0;
+  #dropped = 0;
   readonly #recovered = { finished: 0, cut: 0 };
-  #orphans: number;
   #running: Promise<void> | undefined;
   #wake: () => void = () => undefined;
   #draining = false;
@@ -91,15 +72,14 @@ export class Recorder {
   /** Starts recording completions orphaned by a killed process. */
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#drops = new DropCounter(options.logger);
+    this.#dropLog = new CountedLog(options.clock);
     this.#journal = new CompletionJournal(options.journal);
-    this.#journaled = this.#journal.orphaned();
-    this.#orphans = this.#journaled.length;
-    if (this.#orphans > 0) this.#running = this.#run();
+    this.#journaled = this.#journal.names();
+    if (this.#journaled.length > 0) this.#running = this.#run();
   }
 
   /** Journals a sent completion; recorded in this form if the process is killed before its end. */
-  start(name: string, project: Project, started: () => RecordedCompletion): void {
+  start(name: string, project: Project, started: () => EndedCompletion): void {
     this.#journal.start(name, project, started);
   }
 
@@ -120,19 +100,12 @@ export class Recorder {
     const { maxPendingCalls, maxPendingBytes, clock } = this.#options;
     const isWritten = await this.#journal.end(name, project, completion);
     const isFull = this.#pending.size >= maxPendingCalls || this.#pendingBytes + bytes > maxPendingBytes;
+    const one = { name, project, completion, bytes, orphaned: undefined, queuedAtMs: clock.now() };
     // behind others in the journal, records keep their order
     if (isWritten && (isFull || this.#journaled.length > 0)) this.#journaled.push(name);
-    else {
-      const one = { name, project, queuedAtMs: clock.now(), orphaned: undefined };
-      const isBare = isFull;
-      this.#add({
-        ...one,
-        completion: isBare ? withoutContent(completion) : completion,
-        bytes: isBare ? 0 : bytes,
-        isBare,
-      });
-    }
-    this.#start();
+    else this.#add(isFull ? bareOf(one) : { ...one, isBare: false });
+    this.#running ??= this.#run();
+    if (this.#pending.size >= MAX_BATCH) this.#wake();
   }
 
   /**
@@ -146,59 +119,59 @@ export class Recorder {
     const timer = setTimeout(deadline.resolve, timeoutMs);
     await Promise.race([this.#running, deadline.promise]);
     clearTimeout(timer);
-    const lost = [...this.#pending.keys()].filter((name) => !this.#journal.has(name));
-    const kept = this.counts().pending - lost.length;
-    this.#drops.add(lost.length, "not stored before shutdown");
-    this.#drops.end();
+    const journaled = new Set(this.#journal.names());
+    const left = [...this.#pending.values()].flat();
+    const lost = left.filter(({ name }) => !journaled.has(name)).length;
+    const kept = left.length + this.#journaled.length - lost;
+    this.#drop(lost, "not stored before shutdown");
+    this.#dropLog.flush((count) => this.#logDropped(count));
     if (kept > 0)
       this.#options.logger.warn(
         { count: kept },
         "unstored completions kept in the journal for the next start",
       );
     this.#pending.clear();
+    this.#pendingBytes = 0;
     this.#journaled = [];
     this.#draining = false;
   }
 
-  counts(): RecorderCounts {
+  counts() {
     return {
-      pending: this.#pending.size + this.#journaled.length,
+      pending: [...this.#pending.values()].flat().length + this.#journaled.length,
       recorded: this.#recorded,
-      dropped: this.#drops.total,
+      dropped: this.#dropped,
+      /** Of killed processes: finished, or cut by the kill. */
       recovered: this.#recovered,
+      /** Rejected by the journal at their end. */
       unjournaled: this.#journal.rejected,
     };
   }
 
   #add(one: Pending): void {
+    const { callId } = one.completion;
+    this.#pending.set(callId, [...(this.#pending.get(callId) ?? []), one]);
     this.#pendingBytes += one.bytes;
-    this.#pending.set(one.name, one);
-  }
-
-  #start(): void {
-    this.#running ??= this.#run();
-    if (this.#pending.size >= MAX_BATCH) this.#wake();
   }
 
   async #run(): Promise<void> {
     let delayMs = MIN_RETRY_DELAY_MS;
     while (this.#pending.size + this.#journaled.length > 0) {
       const waiting = this.#pending.size;
-      if (await this.#recordBatch()) {
-        delayMs = MIN_RETRY_DELAY_MS;
-        if (this.#pending.size < MAX_BATCH && this.#journaled.length === 0)
-          await this.#pause(Math.min(MAX_PAUSE_MS, waiting * MS_PER_COMPLETION));
-      } else {
+      if (!(await this.#recordBatch())) {
         await this.#pause(this.#draining ? MIN_RETRY_DELAY_MS : delayMs);
         delayMs = Math.min(delayMs * 2, MAX_RETRY_DELAY_MS);
+        continue;
       }
+      delayMs = MIN_RETRY_DELAY_MS;
+      if (!this.#draining && this.#pending.size < MAX_BATCH && this.#journaled.length === 0)
+        await this.#pause(Math.min(MAX_PAUSE_MS, waiting * MS_PER_COMPLETION));
     }
     this.#running = undefined;
   }
 
-  /** Waits, at most until `#wake`. While draining, only retries wait. */
+  /** Waits, at most until `#wake`. */
   async #pause(ms: number): Promise<void> {
-    if (this.#draining && ms !== MIN_RETRY_DELAY_MS) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
     this.#wake = resolve;
@@ -214,68 +187,63 @@ export class Recorder {
       this.#options.logger.warn({ err: error }, "journaled completions waiting for the store");
       return false;
     }
-    const batch = batchOf(this.#pending.values());
+    const batch = [...this.#pending.values().take(MAX_BATCH)].map(([first]) => first!);
     const waiting = await this.#write(batch);
     if (waiting === 0 || waiting < batch.length) return true;
     this.#options.logger.warn({ count: waiting }, "completions waiting for the store");
     return false;
   }
 
-  /** Returns the number of completions to retry. */
+  /** Writes the first completions of calls; returns the number of those to retry. */
   async #write(batch: readonly Pending[]): Promise<number> {
     const results = await Promise.allSettled(
       batch.map(async ({ project, completion: { readInputs, ...others } }) =>
         this.#options.store.write(project, { ...others, inputs: readInputs() }),
       ),
     );
-    const over = batch.filter((one, at) => this.#isOver(one, results[at]!));
+    const over: Pending[] = [];
+    for (const [at, one] of batch.entries()) {
+      const left = this.#leftOf(one, results[at]!);
+      if (left === undefined) over.push(one);
+      this.#requeue(one, left);
+    }
     const stored = batch.filter((_one, at) => results[at]!.status === "fulfilled");
     this.#recorded += stored.length;
-    for (const { orphaned } of stored) if (orphaned !== undefined) this.#recovered[orphaned]++;
-    this.#drops.add(over.length - stored.length, "rejected by the store");
-    this.#remove(over);
-    if (over.length < batch.length) this.#moveBehind(batch.filter((one) => !over.includes(one)));
+    const recovered = stored.flatMap(({ orphaned }) => orphaned ?? []);
+    for (const kind of recovered) this.#recovered[kind]++;
+    if (recovered.length > 0)
+      this.#options.logger.warn(this.#recovered, "completions of a killed process recorded");
+    this.#drop(over.length - stored.length, "rejected by the store");
+    this.#journal.remove(over.map(({ name }) => name));
     return batch.length - over.length;
   }
 
-  /** False for a completion to retry. */
-  #isOver(one: Pending, result: PromiseSettledResult<void>): boolean {
-    if (result.status === "fulfilled") return true;
-    if (!isPermanentError(result.reason)) return false;
-    if (this.#options.clock.now() - one.queuedAtMs >= MAX_REJECTED_MS) {
-      if (one.isBare) return true;
-      // the inputs or output may be the cause
-      Object.assign(one, { completion: withoutContent(one.completion), isBare: true });
-      one.queuedAtMs = this.#options.clock.now();
-    }
-    return false;
+  /** Returns what to retry of a completion; undefined: it is stored, or dropped. */
+  #leftOf(one: Pending, result: PromiseSettledResult<void>): Pending | undefined {
+    if (result.status === "fulfilled") return undefined;
+    const nowMs = this.#options.clock.now();
+    if (!isPermanentError(result.reason) || nowMs - one.queuedAtMs < MAX_REJECTED_MS) return one;
+    // the inputs or output may be the cause
+    return one.isBare ? undefined : bareOf({ ...one, queuedAtMs: nowMs });
   }
 
-  /** Puts all records of the calls of `waiting` behind the others, in their order. */
-  #moveBehind(waiting: readonly Pending[]): void {
-    const calls = new Set(waiting.map(({ completion }) => completion.callId));
-    const moved = [...this.#pending.values()].filter(({ completion }) => calls.has(completion.callId));
-    for (const one of moved) {
-      this.#pending.delete(one.name);
-      this.#pending.set(one.name, one);
-    }
-  }
-
-  #remove(over: readonly Pending[]): void {
-    for (const { name, bytes } of over) {
-      this.#pending.delete(name);
-      this.#pendingBytes -= bytes;
-    }
-    this.#forgetOrphans(over.filter(({ orphaned }) => orphaned !== undefined).length);
-    this.#journal.remove(over.map(({ name }) => name));
+  /** Puts what is left of a call behind the others. */
+  #requeue(one: Pending, left: Pending | undefined): void {
+    const { callId } = one.completion;
+    const [first, ...later] = this.#pending.get(callId) ?? [];
+    // drained meanwhile
+    if (first === undefined) return;
+    this.#pending.delete(callId);
+    const records = left === undefined ? later : [left, ...later];
+    if (records.length > 0) this.#pending.set(callId, records);
+    this.#pendingBytes += (left?.bytes ?? 0) - one.bytes;
   }
 
   /** Reads completions from the journal. Throws the store's errors. */
   async #readBack(): Promise<void> {
-    const { maxPendingCalls } = this.#options;
+    const { maxPendingCalls, store, clock } = this.#options;
     const read: JournaledCompletion[] = [];
-    let count = 0;
-    let bytes = 0;
+    let [count, bytes] = [0, 0];
     for (const name of this.#journaled) {
       if (this.#pending.size + read.length >= maxPendingCalls || bytes > MAX_READ_BYTES) break;
       const one = this.#journal.read(name);
@@ -284,39 +252,28 @@ export class Recorder {
       if (one !== undefined) read.push(one);
     }
     // a completion that looks cut may be stored: the journal may have rejected its end
-    const cut = read
-      .filter(({ isCut }) => isCut)
-      .map(({ project, completion }) => ({ project, ...completion }));
-    const stored = cut.length === 0 ? new Set<string>() : await this.#options.store.findStored(cut);
-    for (const { name, project, completion, bytes: size, isCut, isOrphaned } of read) {
-      if (stored.has(completion.callId)) continue;
-      const orphaned = isOrphaned ? (isCut ? "cut" : "finished") : undefined;
-      const { inputs, ...others } = completion;
-      const ended = { ...others, readInputs: () => inputs };
-      const queuedAtMs = this.#options.clock.now();
-      this.#add({ name, project, completion: ended, bytes: size, queuedAtMs, isBare: false, orphaned });
-    }
-    this.#drops.add(count - read.length, "the journal could not be read");
-    const gone = this.#journaled.splice(0, count).filter((name) => !this.#pending.has(name));
-    this.#forgetOrphans(Math.min(gone.length, this.#orphans));
-    this.#journal.remove(gone);
+    const cut = read.flatMap(({ orphaned, project, completion: { callId } }) =>
+      orphaned === "cut" ? [{ project, callId }] : [],
+    );
+    const stored = cut.length === 0 ? new Set<string>() : await store.findStored(cut);
+    const left = read.filter(({ completion }) => !stored.has(completion.callId));
+    for (const one of left) this.#add({ ...one, queuedAtMs: clock.now(), isBare: false });
+    this.#drop(count - read.length, "the journal could not be read");
+    const kept = new Set(left.map(({ name }) => name));
+    this.#journal.remove(this.#journaled.splice(0, count).filter((name) => !kept.has(name)));
   }
 
-  #forgetOrphans(count: number): void {
-    if (count === 0 || this.#orphans === 0) return;
-    this.#orphans -= count;
-    if (this.#orphans <= 0)
-      this.#options.logger.warn(this.#recovered, "completions of a killed process recorded");
+  #drop(count: number, reason: string): void {
+    this.#dropped += count;
+    this.#dropLog.add(count, (unlogged) => this.#logDropped(unlogged, reason));
+  }
+
+  #logDropped(count: number, reason?: string): void {
+    const facts = { reason, count, dropped: this.#dropped };
+    this.#options.logger.error(facts, "completions dropped unrecorded");
   }
 }
 
-/** The next completions to write: the first of each call, because the store keeps what is written last. */
-function batchOf(pending: Iterable<Pending>): Pending[] {
-  const batch = new Map<string, Pending>();
-  for (const one of pending) {
-    const { callId } = one.completion;
-    if (!batch.has(callId)) batch.set(callId, one);
-    if (batch.size === MAX_BATCH) break;
-  }
-  return [...batch.values()];
+function bareOf(one: Omit<Pending, "isBare">): Pending {
+  return { ...one, completion: withoutContent(one.completion), bytes: 0, isBare: true };
 }

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { createHash } from "node:crypto";
 import { GATEWAY_ID_START, gatewayId } from "../../calls/events/gateway-id.ts";
 import type { Project } from "../../shared/project.ts";
-import { projectOf } from "../request-project.ts";
+import { projectOf } from "../named-projects.ts";
 
 /** Project and upstream that created a response of the Responses API. */
 export interface ResponseMaker {

@@ -1,7 +1,7 @@
 import { AppError } from "../../shared/errors.ts";
 import type { SecretMask } from "../../shared/secret-mask.ts";
 import { decompressBody } from "../decompress-body.ts";
-import { readableError } from "../error-envelope.ts";
+import { readableError } from "../apis/error-in-response.ts";
 import type { OutHeaders } from "./downstream.ts";
 
 export interface Head {

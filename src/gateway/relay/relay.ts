@@ -5,7 +5,7 @@ import type { Tenant } from "../../fairness/tenant.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { SecretMask } from "../../shared/secret-mask.ts";
 import type { ModelApi } from "../apis/model-api.ts";
-import { envelopeOf, errorBodyOf, errorFrame } from "../error-envelope.ts";
+import { envelopeOf, errorBodyOf, errorFrame } from "../errors.ts";
 import { ResponseReader, type ResponseEnd } from "../reading/response-reader.ts";
 import type { Target } from "../upstreams.ts";
 import { Downstream, type OutHeaders } from "./downstream.ts";

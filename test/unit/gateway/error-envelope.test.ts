@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { invalid } from "../../../src/shared/errors.ts";
-import { envelopeOf, readableError } from "../../../src/gateway/error-envelope.ts";
+import { envelopeOf } from "../../../src/gateway/errors.ts";
+import { readableError } from "../../../src/gateway/apis/error-in-response.ts";
 
 const readable = (status: number, body: string): unknown => {
   const changed = readableError(status, Buffer.from(body));

@@ -8,8 +8,7 @@ import type {
   RecordedCompletion,
 } from "../../../../src/gateway/recording/recorded-completion.ts";
 import type { Recorder } from "../../../../src/gateway/recording/recorder.ts";
-import type { Journal } from "../../../../src/journal/journal.ts";
-import { openJournal } from "../../../../src/journal/open-journal.ts";
+import { type Journal, openJournal } from "../../../../src/journal/journal.ts";
 import { stringifyJson } from "../../../../src/shared/json.ts";
 import { runs } from "../../../helpers/runs.ts";
 import { chosenSeed } from "../../../helpers/seeded-random.ts";

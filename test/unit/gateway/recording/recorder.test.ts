@@ -200,6 +200,25 @@ describe("the recorder", () => {
     expect(kept.size).toBe(20);
     completions.remove(numbered(20, "c"));
     expect(await hasContent("later")).toBe(true);
+
+    const orphaned = [{ id: 1000, key: "orphan", bytes: 8000 }];
+    const restarted = new CompletionJournal({ ...journal, orphaned }, 8000);
+    await restarted.end("new", project, ended("new", { output }));
+    expect([...kept.values()].at(-1)!.text).not.toContain("xxx");
+  });
+
+  it("records the counts of a completion whose inputs cannot be read", async () => {
+    const { journal, kept } = memoryJournal();
+    const recorder = create({ journal });
+    const readInputs = (): never => {
+      throw new Error("unreadable");
+    };
+    const unreadable = recorder.record("a", project, ended("a", { readInputs }), 100);
+    await Promise.all([unreadable, record(recorder, ["b"])]);
+    await passMinutes(16);
+    expect(store.calls.get("a")).toMatchObject(bare("a"));
+    expect(store.calls.get("b")!.output).toEqual(ended("b").output);
+    expect(kept.size).toBe(0);
   });
 
   interface Order {

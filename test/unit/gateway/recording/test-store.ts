@@ -36,9 +36,8 @@ export function ended(callId: string, more: Partial<EndedCompletion> = {}): Ende
 }
 
 /** The completion as it is journaled when it is sent. */
-export function started(callId: string): RecordedCompletion {
-  const { readInputs, ...facts } = ended(callId, { output: null, exception: "killed" });
-  return { ...facts, inputs: readInputs() };
+export function started(callId: string): EndedCompletion {
+  return ended(callId, { output: null, exception: "killed" });
 }
 
 /** A completion without content. */

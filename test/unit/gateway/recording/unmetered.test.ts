@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { createUnmetered } from "../../../../src/gateway/recording/unmetered.ts";
+import { createUnmetered } from "../../../../src/gateway/metrics.ts";
 
 it("unmetered requests are logged at once, then with their number once a minute, for each pattern", async () => {
   const lines: unknown[] = [];

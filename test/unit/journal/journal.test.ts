@@ -14,8 +14,13 @@ import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Journal, JournalRecord, RecordId } from "../../../src/journal/journal.ts";
-import { openJournal, type OpenedJournal } from "../../../src/journal/open-journal.ts";
+import {
+  type Journal,
+  type JournalRecord,
+  type RecordId,
+  openJournal,
+  type OpenedJournal,
+} from "../../../src/journal/journal.ts";
 import { isLong, runs } from "../../helpers/runs.ts";
 import { chosenSeed } from "../../helpers/seeded-random.ts";
 
@@ -37,7 +42,11 @@ const one = (key: string, text = key): JournalRecord[] => [{ key, text }];
 
 /** The records that were left, oldest first. */
 const recordsOf = (journal: Journal): JournalRecord[] =>
-  journal.orphaned.map(({ id, key }) => ({ key, text: journal.read(id)! }));
+  journal.orphaned.map(({ id, key, bytes }) => {
+    const text = journal.read(id)!;
+    expect(bytes).toBe(Buffer.byteLength(text));
+    return { key, text };
+  });
 
 function leftIn(dir: string, store?: string): JournalRecord[] {
   const { journal } = open(dir, store);
@@ -122,6 +131,13 @@ describe("a journal", () => {
     expect(leftIn(killed(dir))).toEqual(one("a"));
     journal.close();
     expect([failures, readdirSync(dir)]).toEqual([[], ["completions.db"]]);
+  });
+
+  it("reports what cannot be written once it is closed", () => {
+    const { journal, failures } = open(newDir());
+    journal.close();
+    expect([journal.add(one("a")), journal.remove([1]), journal.read(1)]).toEqual(Array(3).fill(undefined));
+    expect(failures).toHaveLength(3);
   });
 
   it("ignores the records of another store, and keeps them", () => {
