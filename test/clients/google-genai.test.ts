@@ -1,8 +1,8 @@
 import { ApiError, GoogleGenAI } from "@google/genai";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startProvider, type Provider } from "../helpers/provider.ts";
+import { startProvided, type ProvidedApp } from "../helpers/provider.ts";
 import { onlyCall } from "../helpers/recorded-calls.ts";
-import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
 
 const OPERATOR = "google-key-of-the-operator";
 const model = "gemini-2.5-flash";
@@ -26,32 +26,30 @@ const ANSWERS: Readonly<Record<string, readonly object[]>> = {
   countTokens: [{ totalTokens: 31 }],
 };
 
-let provider: Provider;
-let test: TestApp;
-let baseUrl: string;
+let test: ProvidedApp;
 beforeAll(async () => {
-  provider = await startProvider(({ url }, response) => {
-    if (url.includes("unknown"))
-      return response.writeHead(404).end('{"error":{"code":404,"message":"No such model."}}');
-    const texts = ANSWERS[/:(\w+)/.exec(url)![1]!]!.map((one) => JSON.stringify(one));
-    if (!url.includes("alt=sse")) return response.end(texts[0]);
-    response.setHeader("content-type", "text/event-stream");
-    return response.end(texts.map((text) => `data: ${text}\r\n\r\n`).join(""));
-  });
-  const settings = { GEMINI_UPSTREAM_URL: provider.origin, GEMINI_UPSTREAM_API_KEY: OPERATOR };
-  test = await startApp({ settings });
-  baseUrl = await test.app.listen({ host: "127.0.0.1", port: 0 });
+  test = await startProvided(
+    ({ url }, response) => {
+      if (url.includes("unknown"))
+        return response.writeHead(404).end('{"error":{"code":404,"message":"No such model."}}');
+      const texts = ANSWERS[/:(\w+)/.exec(url)![1]!]!.map((one) => JSON.stringify(one));
+      if (!url.includes("alt=sse")) return response.end(texts[0]);
+      response.setHeader("content-type", "text/event-stream");
+      return response.end(texts.map((text) => `data: ${text}\r\n\r\n`).join(""));
+    },
+    (origin) => ({ GEMINI_UPSTREAM_URL: origin, GEMINI_UPSTREAM_API_KEY: OPERATOR }),
+  );
 });
-afterAll(async () => {
-  await test.close();
-  await provider.close();
-});
+afterAll(() => test.close());
 
 let projects = 0;
 function client(apiKey = ROOT_KEY, more: Readonly<Record<string, string>> = {}, apiVersion = "v1beta") {
   const project = `acme/google-${projects++}`;
   const headers = { "x-sumtree-project": project, ...more };
-  return { project, ai: new GoogleGenAI({ apiKey, apiVersion, httpOptions: { baseUrl, headers } }) };
+  return {
+    project,
+    ai: new GoogleGenAI({ apiKey, apiVersion, httpOptions: { baseUrl: test.origin, headers } }),
+  };
 }
 
 const used = { prompt_tokens: 14, completion_tokens: 103, total_tokens: 117, requests: 1 };
@@ -64,7 +62,7 @@ it("generates content; its key stays here, and the operator's goes out, or its o
   ] as const) {
     const answer = await ai.models.generateContent({ model, contents });
     expect([answer.text, answer.usageMetadata]).toEqual(["Every call costs 🌲", usageMetadata]);
-    const { url, headers } = provider.seen.at(-1)!;
+    const { url, headers } = test.provider.seen.at(-1)!;
     expect([url, headers["x-goog-api-key"]]).toEqual([`/v1beta/models/${model}:generateContent`, key]);
     expect(headers["x-goog-api-client"]).toContain("google-genai-sdk");
     expect(JSON.stringify(headers)).not.toContain(ROOT_KEY);

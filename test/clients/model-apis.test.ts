@@ -3,42 +3,41 @@ import Anthropic from "@anthropic-ai/sdk";
 import { generateText, streamText } from "ai6";
 import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startProvider, type Provider } from "../helpers/provider.ts";
+import { startProvided, type ProvidedApp } from "../helpers/provider.ts";
 import { keyOf, onlyCall } from "../helpers/recorded-calls.ts";
 import { answerOf, COUNTS, type Json, type Served } from "../helpers/reference-upstream/models.ts";
-import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
 
 const TEXT = "Every call costs naïvely 🌲";
 /** The endpoints of OpenAI and Anthropic, with known usage. */
-let provider: Provider;
-let test: TestApp;
+let test: ProvidedApp;
 let baseURL: string;
+const SAME: Readonly<Record<string, string>> = {
+  "/audio/translations": "/audio/transcriptions",
+  "/images/edits": "/images/generations",
+};
 beforeAll(async () => {
-  provider = await startProvider(({ url, body }, response) => {
-    const path = url.slice("/v1".length).split("?", 1)[0]!;
-    if (/^\/(?:files|fine_tuning)/.test(path)) return response.end(`{"id":"of ${path}"}`);
-    const text = body.toString();
-    const asked = text.startsWith("{") ? (JSON.parse(text) as Json) : { stream: text.includes('"stream"') };
-    const { type, pieces } = answerOf(path, asked)!;
-    response.writeHead(200, { "content-type": type, "request-id": "req_played" });
-    return response.end(pieces.join(""));
-  });
-  const url = `${provider.origin}/v1`;
-  test = await startApp({
-    settings: {
-      CHAT_UPSTREAM_URL: url,
+  test = await startProvided(
+    ({ url, body }, response) => {
+      const path = url.slice("/v1".length).split("?", 1)[0]!;
+      if (/^\/(?:files|fine_tuning)/.test(path)) return response.end(`{"id":"of ${path}"}`);
+      const text = body.toString();
+      const asked = text.startsWith("{") ? (JSON.parse(text) as Json) : { stream: text.includes('"stream"') };
+      const { type, pieces } = answerOf(SAME[path] ?? path, asked)!;
+      response.writeHead(200, { "content-type": type, "request-id": "req_played" });
+      return response.end(pieces.join(""));
+    },
+    (origin) => ({
+      CHAT_UPSTREAM_URL: `${origin}/v1`,
       CHAT_UPSTREAM_API_KEY: "sk-operator",
-      ANTHROPIC_UPSTREAM_URL: url,
+      ANTHROPIC_UPSTREAM_URL: `${origin}/v1`,
       ANTHROPIC_UPSTREAM_API_KEY: "sk-ant-operator",
       GATEWAY_PASSTHROUGH_PATHS: "/files,/fine_tuning",
-    },
-  });
-  baseURL = `${await test.app.listen({ host: "127.0.0.1", port: 0 })}/v1`;
+    }),
+  );
+  baseURL = `${test.origin}/v1`;
 });
-afterAll(async () => {
-  await test.close();
-  await provider.close();
-});
+afterAll(() => test.close());
 
 let projects = 0;
 const newProject = (): string => `acme/apis-${projects++}`;
@@ -72,6 +71,8 @@ const APIS = {
   completions: ["openai.completions.create", "gpt-3.5-turbo-instruct", ofCompletion],
   embeddings: ["openai.embeddings.create", "text-embedding-3-small", ofEmbedding],
   images: ["openai.images.generate", "gpt-image-1", ofCompletion, "output_image_tokens"],
+  edits: ["openai.images.edit", "gpt-image-1", ofCompletion, "output_image_tokens"],
+  translations: ["openai.audio.translations.create", "whisper-1", ofCompletion, "input_audio_tokens"],
   transcriptions: [
     "openai.audio.transcriptions.create",
     "gpt-4o-transcribe",
@@ -95,7 +96,7 @@ const texts = { model: "text-embedding-3-small", input: ["a", "b"], encoding_for
 const image = { model: "gpt-image-1", prompt: "A forest" };
 const speech = { model: "gpt-4o-mini-tts", input: "Hello", voice: "ash", stream_format: "sse" } as const;
 const documents = { model: "rerank-v3.5", query: "q", documents: ["a"] };
-const sound = () => toFile(Buffer.from("sound"), "a.wav");
+const sound = () => toFile(Buffer.from("sound".repeat(20_000)), "a.wav");
 const recording = async () => ({ model: "gpt-4o-transcribe", file: await sound() });
 
 /** Joins what a client makes of the events of a stream. */
@@ -134,6 +135,16 @@ const CALLS: readonly (readonly [api: Api, ask: Ask, answer?: unknown])[] = [
   ],
   ["transcriptions", async (on) => (await openai(on).audio.transcriptions.create(await recording())).text],
   [
+    "translations",
+    async (on) =>
+      (await openai(on).audio.translations.create({ model: "whisper-1", file: await sound() })).text,
+  ],
+  [
+    "edits",
+    async (on) => (await openai(on).images.edit({ ...image, image: await sound() })).data![0]!.b64_json,
+    "aW1hZ2U=",
+  ],
+  [
     "transcriptions",
     async (on) =>
       joined(openai(on).audio.transcriptions.create({ ...(await recording()), stream }), (event) =>
@@ -159,7 +170,11 @@ it.each(cases)("$api are answered to a client, as $answer, and recorded", async 
   const [op_name, model, served, unit = ""] = APIS[api] as readonly [string, string, Served, string?];
   const project = newProject();
   expect(await ask(project)).toEqual(answer);
-  const { authorization, "x-api-key": key, "anthropic-version": version } = provider.seen.at(-1)!.headers;
+  const {
+    authorization,
+    "x-api-key": key,
+    "anthropic-version": version,
+  } = test.provider.seen.at(-1)!.headers;
   if (api === "messages") expect([authorization, key]).toEqual([undefined, "sk-ant-operator"]);
   else expect([authorization, key]).toEqual(["Bearer sk-operator", undefined]);
   if (api === "messages") expect(version).toMatch(/^\d{4}-\d\d-\d\d$/);
@@ -180,7 +195,8 @@ it("what a stream says is recorded as if it had come in one piece", async () => 
   await anthropic(message).messages.stream(said).finalText();
   expect((await onlyCall(test, response)).output).toMatchObject({ id: "resp_1", status: "completed" });
   const content = [{ type: "text", text: TEXT }];
-  expect((await onlyCall(test, message)).output).toMatchObject({ stop_reason: "end_turn", content });
+  const told = { id: "msg_1", stop_reason: "end_turn", content };
+  expect((await onlyCall(test, message)).output).toMatchObject(told);
 });
 
 it("files and fine-tuning pass with the operator's key, where they are listed", async () => {
@@ -188,7 +204,7 @@ it("files and fine-tuning pass with the operator's key, where they are listed", 
   const job = await openai().fineTuning.jobs.create({ model: "gpt-4o", training_file: "file-1" });
   expect([file.id, job.id]).toEqual(["of /files", "of /fine_tuning/jobs"]);
   expect((await openai().fineTuning.jobs.retrieve("ftjob-1")).id).toBe("of /fine_tuning/jobs/ftjob-1");
-  const [sent, ...others] = provider.seen.slice(-3);
+  const [sent, ...others] = test.provider.seen.slice(-3);
   expect(sent!.body.toString()).toContain("sound");
   for (const { headers } of [sent!, ...others]) expect(headers.authorization).toBe("Bearer sk-operator");
 });
@@ -201,7 +217,7 @@ describe("@anthropic-ai/sdk", () => {
     await anthropic(project, own).messages.create(said);
     const { attributes } = await onlyCall(test, project);
     expect(attributes.sumtree).toMatchObject({ billing: "subscription" });
-    const { headers } = provider.seen.at(-1)!;
+    const { headers } = test.provider.seen.at(-1)!;
     expect([headers.authorization, headers["x-api-key"]]).toEqual(["Bearer sk-ant-oat01-own", undefined]);
     expect(JSON.stringify(headers)).not.toContain(ROOT_KEY);
   });

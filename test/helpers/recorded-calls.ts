@@ -44,8 +44,8 @@ interface TraceUsage {
   readonly unfinished_call_ids: readonly string[];
 }
 
-export async function usageOf(test: Service, project_id: string): Promise<TraceUsage> {
-  return (await test.post("/trace/usage", { project_id })).json() as TraceUsage;
+export async function usageOf(test: Service, project_id: string, more: object = {}): Promise<TraceUsage> {
+  return (await test.post("/trace/usage", { project_id, ...more })).json() as TraceUsage;
 }
 
 /** A key of these projects, which may train, administer and read. */

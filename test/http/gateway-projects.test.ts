@@ -1,21 +1,18 @@
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { responseKeyName } from "../../src/gateway/recording/response-index.ts";
-import { startProvider, type Provider } from "../helpers/provider.ts";
-import { head, sendRaw } from "../helpers/raw-http.ts";
+import { sendLine, startProvided, type ProvidedApp, type SentBody } from "../helpers/provider.ts";
 import { keyOf } from "../helpers/recorded-calls.ts";
-import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
 
 const MODEL = "00000000-0000-4000-8000-000000000000";
 
-let test: TestApp;
-let upstream: Provider;
-let port: number;
+let test: ProvidedApp;
 let keys: Record<"one" | "entity" | "models" | "root", string>;
 
 beforeAll(async () => {
-  upstream = await startProvider((_asked, response) => response.end("{}"));
-  test = await startApp({ settings: { TRAINING_UPSTREAM_URL: `${upstream.origin}/v1` } });
+  const training = (origin: string) => ({ TRAINING_UPSTREAM_URL: `${origin}/v1` });
+  test = await startProvided((_asked, response) => response.end("{}"), training);
   await test.engine.insert(
     "training_owners",
     ["j1", MODEL.replaceAll("-", "")].map((id) => ({ id, project_id: "acme/one" })),
@@ -23,7 +20,6 @@ beforeAll(async () => {
   );
   const made = { project_id: "acme/one", id: responseKeyName("training", "resp_1"), trace_id: "t", hour: 0 };
   await test.engine.insert("call_keys", [made], { name: "test" });
-  port = Number(new URL(await test.app.listen({ host: "127.0.0.1", port: 0 })).port);
   keys = {
     one: await keyOf(test, ["acme/one"]),
     entity: await keyOf(test, ["acme/*"]),
@@ -31,33 +27,18 @@ beforeAll(async () => {
     root: ROOT_KEY,
   };
 });
-afterAll(async () => {
-  await test.close();
-  await upstream.close();
-});
-beforeEach(() => void upstream.seen.splice(0));
+afterAll(() => test.close());
+beforeEach(() => void test.provider.seen.splice(0));
 
-interface Sent {
+interface Sent extends SentBody {
   readonly key?: keyof typeof keys;
-  readonly headers?: readonly string[];
-  readonly body?: object | string | Uint8Array;
 }
 
 /** Returns the status, and how many requests have been sent upstream. */
-async function ask(line: string, { key = "one", headers = [], body = "" }: Sent): Promise<[number, number]> {
-  const bytes =
-    body instanceof Uint8Array ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-  const lines = [
-    `${line} HTTP/1.1`,
-    "host: gateway",
-    `authorization: Bearer ${keys[key]}`,
-    "content-type: application/json",
-    `content-length: ${bytes.length}`,
-    "connection: close",
-    ...headers,
-  ];
-  const { status } = await sendRaw(port, head(...lines), bytes).answer;
-  return [status, upstream.seen.length];
+async function ask(line: string, { key = "one", headers = [], body }: Sent): Promise<[number, number]> {
+  const sent = { body, headers: ["content-type: application/json", ...headers] };
+  const { status } = await sendLine(test.port, line, keys[key], sent);
+  return [status, test.provider.seen.length];
 }
 
 const CHAT = "POST /v1/chat/completions";
@@ -120,6 +101,18 @@ describe("a body", () => {
     ["an escaped one", MODELS, String.raw`{"pro\u006aect":"two","name":"n","base_model":"b"}`],
     ["data", JOBS, data("wandb-artifact:///other/two/data:v0")],
     ["data with two slashes", JOBS, data("wandb-artifact://other/two/data:v0")],
+    [
+      "an artifact",
+      JOBS,
+      { ...data("x"), experimental_config: { a: ["wandb-artifact:///acme/two/a:step1"] } },
+    ],
+    ["an adapter", JOBS, { ...data("x"), experimental_config: { kl_ref_adapter_path: "acme/two/a:step1" } }],
+    [
+      "one of two entities",
+      "POST /v1/preview/training-jobs",
+      { ...data("x"), entity: "acme", entity_name: "o" },
+    ],
+    ["the project of a job", "POST /v1/preview/training-jobs", { ...data("x"), project: "acme/two" }],
     ["an escaped model", CHAT, String.raw`{"model":"wandb-artifac\u0074:///other/two/agent"}`],
     ["a prefixed model", CHAT, { ...chat, model: "openai/wandb-artifact:///other/two/agent" }],
     ["a model of no project", CHAT, { ...chat, model: "wandb-artifact:///other/agent" }],

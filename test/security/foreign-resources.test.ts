@@ -1,32 +1,31 @@
 import { deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { MODEL_APIS } from "../../src/gateway/apis/model-apis.ts";
-import { startProvider, type Provider } from "../helpers/provider.ts";
+import { sendLine, startProvided, type ProvidedApp, type SentBody } from "../helpers/provider.ts";
 import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import { callsOf, keyOf } from "../helpers/recorded-calls.ts";
-import { ROOT_KEY, startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
+import { ROOT_KEY, startAppOn, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
-/** An upstream that makes responses. */
-let upstream: Provider;
+/** In front of an upstream that makes responses. */
+let test: ProvidedApp;
 let made = 0;
-let test: TestApp;
 let ports: readonly [number, number];
 let restarted: TestApp;
 const keys: Record<string, string> = { root: ROOT_KEY };
 const MODELS = { one: "0198f5e2-0000-7000-8000-0000000000a1", two: "0198f5e2-0000-7000-8000-0000000000b2" };
 
 beforeAll(async () => {
-  upstream = await startProvider((_asked, response) => {
-    const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 };
-    response.end(JSON.stringify({ id: `resp_made${++made}`, status: "completed", model: "m", usage }));
-  });
-  const settings = {
-    TRAINING_UPSTREAM_URL: `${upstream.origin}/v1`,
+  const settingsOf = (origin: string) => ({
+    TRAINING_UPSTREAM_URL: `${origin}/v1`,
     TRAINING_UPSTREAM_API_KEY: "sk-of-the-operator",
     GATEWAY_PASSTHROUGH_PATHS: "/preview,/training,/batches,GET /models",
-  };
-  test = await startApp({ settings });
+  });
+  test = await startProvided((_asked, response) => {
+    const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 };
+    response.end(JSON.stringify({ id: `resp_made${++made}`, status: "completed", model: "m", usage }));
+  }, settingsOf);
+  const settings = settingsOf(test.provider.origin);
   restarted = await startAppOn(test.engine, { settings: { ...settings, CHAT_BODY_LIMIT_BYTES: "65536" } });
   await test.engine.insert(
     "training_owners",
@@ -36,9 +35,7 @@ beforeAll(async () => {
     })),
     { name: "test" },
   );
-  const listening = [test, restarted].map(({ app }) => app.listen({ host: "127.0.0.1", port: 0 }));
-  const [first, second] = (await Promise.all(listening)).map((url) => Number(new URL(url).port));
-  ports = [first!, second!];
+  ports = [test.port, Number(new URL(await restarted.app.listen({ host: "127.0.0.1", port: 0 })).port)];
   keys["one"] = await keyOf(test, ["acme/one"]);
   keys["two"] = await keyOf(test, ["acme/two"]);
   keys["both"] = await keyOf(test, ["acme/one", "other/three"]);
@@ -46,36 +43,22 @@ beforeAll(async () => {
 afterAll(async () => {
   await restarted.close();
   await test.close();
-  await upstream.close();
 });
-beforeEach(() => void upstream.seen.splice(0));
+beforeEach(() => void test.provider.seen.splice(0));
 
-interface Sent {
+interface Sent extends SentBody {
   readonly line: string;
-  readonly body?: object | string | Uint8Array;
-  readonly headers?: readonly string[];
   readonly at?: 0 | 1;
 }
 
 const JSON_TYPE = "content-type: application/json";
 
-function ask(key: string, { line, body = "", headers = [JSON_TYPE], at = 0 }: Sent): Promise<RawResponse> {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  const bytes = body instanceof Uint8Array ? body : Buffer.from(text);
-  const lines = [
-    `${line} HTTP/1.1`,
-    "host: gateway",
-    `authorization: Bearer ${keys[key]}`,
-    `content-length: ${bytes.length}`,
-    "connection: close",
-    ...headers,
-  ];
-  return sendRaw(ports[at], head(...lines), bytes).answer;
-}
+const ask = (key: string, { line, at = 0, ...sent }: Sent): Promise<RawResponse> =>
+  sendLine(ports[at], line, keys[key]!, sent);
 
 /** Returns the status, and how many requests have been sent upstream. */
 async function outcome(key: string, sent: Sent): Promise<readonly [number, number]> {
-  return [(await ask(key, sent)).status, upstream.seen.length];
+  return [(await ask(key, sent)).status, test.provider.seen.length];
 }
 
 const FORMS: ReadonlySet<string> = new Set([
@@ -112,10 +95,7 @@ const UNREADABLE: readonly Unread[] = [
   ["big-endian UTF-16", (text) => Buffer.from(`\ufeff${text}`, "utf16le").swap16()],
   ["UTF-32", utf32],
   ["UTF-32 with a mark", (text) => utf32(`\ufeff${text}`)],
-  [
-    "invalid UTF-8",
-    (text) => Buffer.concat([Buffer.from(text.slice(0, -1)), Buffer.from(',"a":"\xff"}', "latin1")]),
-  ],
+  ["invalid UTF-8", (text) => Buffer.from(`${text.slice(0, -1)},"a":"\xff"}`, "latin1")],
   ["a list", (text) => `[${text}]`],
   ["a text", (text) => JSON.stringify(text)],
   ["two documents", (text) => `{}${text}`],
@@ -123,11 +103,7 @@ const UNREADABLE: readonly Unread[] = [
   ["a comment", (text) => `/**/${text}`],
   ["a cut document", (text) => text.slice(0, -1)],
   ["another charset", (text) => text, ["content-type: application/json; charset=utf-16"]],
-  [
-    "a charset that is named twice",
-    (text) => text,
-    ["content-type: application/json; charset=utf-8; charset=utf-7"],
-  ],
+  ["two charsets", (text) => text, [`${JSON_TYPE}; charset=utf-8; charset=utf-7`]],
   ["plain text", (text) => text, ["content-type: text/plain"]],
   ["form fields", (text) => text, ["content-type: application/x-www-form-urlencoded"]],
   ["bytes", (text) => text, ["content-type: application/octet-stream"]],
@@ -156,11 +132,7 @@ describe.each(PATHS)("a body to %s", (path) => {
   it("passes as JSON in UTF-8 that names no foreign model", async () => {
     for (const headers of [[JSON_TYPE], [], ['content-type: Application/JSON; Charset="UTF-8"']])
       for (const model of [MODELS.one, "gpt-5", "\u00e9"])
-        expect([headers, model, (await ask("one", { line, body: { model }, headers })).status]).toEqual([
-          headers,
-          model,
-          200,
-        ]);
+        expect((await ask("one", { line, body: { model }, headers })).status, headers.join()).toBe(200);
     const packed = { body: gzipSync('{"model":"gpt-5"}'), headers: [JSON_TYPE, "content-encoding: gzip"] };
     expect(await outcome("one", { line, ...packed })).toEqual([200, 10]);
     expect(await outcome("one", { line, body: { model: MODELS.two } })).toEqual([404, 10]);
@@ -176,7 +148,7 @@ describe.each(PATHS)("a body to %s", (path) => {
     ];
     for (const body of fine)
       expect((await ask("one", { line, body, headers })).status).toBe(FORMS.has(path) ? 200 : 415);
-    expect(upstream.seen.splice(0)).toHaveLength(FORMS.has(path) ? fine.length : 0);
+    expect(test.provider.seen.splice(0)).toHaveLength(FORMS.has(path) ? fine.length : 0);
     const base64 = Buffer.from(MODELS.two).toString("base64");
     const model = part("model", MODELS.two);
     for (const [body, status] of [
@@ -225,7 +197,7 @@ describe("the response of another project", () => {
   ];
   it("is not found in any body or path, however spelled, nor one that nobody made", async () => {
     const [id, own] = [await newResponse("two"), await newResponse("one")];
-    upstream.seen.splice(0);
+    test.provider.seen.splice(0);
     for (const path of PATHS)
       for (const spell of spellings)
         for (const foreign of path === "/responses" ? [id, "resp_unknown"] : [id]) {
@@ -233,7 +205,7 @@ describe("the response of another project", () => {
           if (body.length > 5000 && path !== "/responses") continue;
           const answer = await ask("one", { line: `POST /v1${path}`, body });
           const what = [path, body.slice(0, 99)];
-          expect([...what, answer.status, upstream.seen.length]).toEqual([...what, 404, 0]);
+          expect([...what, answer.status, test.provider.seen.length]).toEqual([...what, 404, 0]);
           expect(answer.body.toString()).toContain('"not_found_error"');
         }
     for (const foreign of [id, "resp_unknown"])
@@ -258,103 +230,69 @@ describe("the response of another project", () => {
   });
 });
 
-const citation = { type: "file_citation", file_id: "file-1", index: 0 };
 /** Bodies that name a resource of the provider. */
-const KEPT: readonly object[] = [
-  { conversation: "conv_1" },
-  { conversation: { id: "conv_1" } },
-  { prompt: { id: "pmpt_1", version: "2" } },
-  { input: [{ type: "item_reference", id: "msg_1" }] },
-  { cachedContent: "cachedContents/1" },
-  { tools: [{ fileSearch: { fileSearchStoreNames: ["fileSearchStores/1"] } }] },
-  ...["https://generativelanguage.googleapis.com/v1beta/files/1", "files/1", "gs://bucket/1"].map(
-    (fileUri) => ({
-      contents: [{ parts: [{ fileData: { fileUri } }] }],
-    }),
-  ),
-  { input: [{ id: "msg_1" }] },
-  { input: [{ id: "msg_1", type: null }] },
-  { input: [{ type: "image_generation_call", id: "ig_1" }] },
-  { input: [{ role: "user", content: [{ type: "input_file", file_id: "file-1" }] }] },
-  { input: [{ role: "user", content: [{ type: "input_image", file_id: "file-1" }] }] },
-  {
-    input: [
-      { type: "computer_call_output", call_id: "c", output: { type: "computer_screenshot", file_id: "f" } },
-    ],
-  },
-  { tools: [{ type: "file_search", vector_store_ids: ["vs_1"] }] },
-  { tools: [{ type: "code_interpreter", container: "cntr_1" }] },
-  { tools: [{ type: "code_interpreter", container: { type: "auto", file_ids: ["file-1"] } }] },
-  { tools: [{ type: "shell", environment: { type: "container_reference", container_id: "cntr_1" } }] },
-  { messages: [{ role: "user", content: [{ type: "file", file: { file_id: "file-1" } }] }] },
-  { messages: [{ role: "assistant", audio: { id: "audio_1" } }] },
-  {
-    messages: [
-      { role: "user", content: [{ type: "document", source: { type: "file", file_id: "file_1" } }] },
-    ],
-  },
-  { messages: [{ role: "user", content: [{ type: "container_upload", file_id: "file_1" }] }] },
-  { container: "container_1" },
-  { container: { id: "container_1", skills: [] } },
-  { container: { skills: [{ type: "custom", skill_id: "skill_1" }] } },
-  { input_file_id: "file-1", endpoint: "/v1/responses", completion_window: "24h" },
-  { requests: [{ custom_id: "a", params: { container: "container_1" } }] },
-  { training_file: "file-1" },
-];
+const KEPT = String.raw`
+  {"conversation":"conv_1"}
+  {"conversation":{"id":"conv_1"}}
+  {"prompt":{"id":"pmpt_1","version":"2"}}
+  {"cachedContent":"cachedContents/1"}
+  {"tools":[{"fileSearch":{"fileSearchStoreNames":["fileSearchStores/1"]}}]}
+  {"contents":[{"parts":[{"fileData":{"fileUri":"https://generativelanguage.googleapis.com/v1beta/files/1"}}]}]}
+  {"contents":[{"parts":[{"fileData":{"fileUri":"files/1"}}]}]}
+  {"contents":[{"parts":[{"fileData":{"fileUri":"gs://bucket/1"}}]}]}
+  {"input":[{"type":"item_reference","id":"msg_1"}]}
+  {"input":[{"id":"msg_1"}]}
+  {"input":[{"id":"msg_1","type":null}]}
+  {"input":[{"type":"image_generation_call","id":"ig_1"}]}
+  {"input":[{"role":"user","content":[{"type":"input_file","file_id":"file-1"}]}]}
+  {"input":[{"role":"user","content":[{"type":"input_image","file_id":"file-1"}]}]}
+  {"input":[{"type":"computer_call_output","call_id":"c","output":{"type":"computer_screenshot","file_id":"f"}}]}
+  {"tools":[{"type":"file_search","vector_store_ids":["vs_1"]}]}
+  {"tools":[{"type":"code_interpreter","container":"cntr_1"}]}
+  {"tools":[{"type":"code_interpreter","container":{"type":"auto","file_ids":["file-1"]}}]}
+  {"tools":[{"type":"shell","environment":{"type":"container_reference","container_id":"cntr_1"}}]}
+  {"messages":[{"role":"user","content":[{"type":"file","file":{"file_id":"file-1"}}]}]}
+  {"messages":[{"role":"assistant","audio":{"id":"audio_1"}}]}
+  {"messages":[{"role":"user","content":[{"type":"document","source":{"type":"file","file_id":"file_1"}}]}]}
+  {"messages":[{"role":"user","content":[{"type":"container_upload","file_id":"file_1"}]}]}
+  {"container":"container_1"}
+  {"container":{"id":"container_1","skills":[]}}
+  {"container":{"skills":[{"type":"custom","skill_id":"skill_1"}]}}
+  {"input_file_id":"file-1","endpoint":"/v1/responses","completion_window":"24h"}
+  {"requests":[{"custom_id":"a","params":{"container":"container_1"}}]}
+  {"training_file":"file-1"}
+`;
 /** Bodies that name none. */
-const OWN: readonly object[] = [
-  { conversation: null, previous_response_id: null, container: null, prompt: "a prompt" },
-  {
-    contents: [
-      { parts: [{ fileData: { fileUri: "https://www.youtube.com/watch?v=1" } }] },
-      { parts: [{ functionCall: { name: "f", args: { file_id: "x", cachedContent: "x" } } }] },
-      { parts: [{ functionResponse: { name: "f", response: { file_id: "x" } } }] },
-    ],
-  },
-  {
-    input: [
-      { role: "user", content: "x" },
-      { id: "msg_1", role: "assistant", content: "x" },
-      { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "x" },
-      {
-        id: "msg_1",
-        type: "message",
-        role: "assistant",
-        content: [{ type: "output_text", text: "", annotations: [citation] }],
-      },
-      { id: "fc_1", type: "function_call", call_id: "call_1", name: "f", arguments: '{"file_id":"f"}' },
-      { type: "function_call_output", call_id: "call_1", output: '{"file_id":"f"}' },
-      { id: "ci_1", type: "code_interpreter_call", container_id: "cntr_1", code: "1", outputs: [] },
-      { id: "fs_1", type: "file_search_call", queries: [], results: [{ file_id: "file-1", text: "x" }] },
-      { id: "ig_1", type: "image_generation_call", result: "aW1hZ2U=" },
-      { id: "ws_1", type: "web_search_call", status: "completed" },
-    ],
-  },
-  {
-    messages: [
-      { role: "assistant", tool_calls: [{ id: "call_1", function: { name: "f", arguments: "{}" } }] },
-      { role: "tool", tool_call_id: "call_1", content: '{"file_id":"f"}' },
-      {
-        role: "assistant",
-        content: [{ type: "tool_use", id: "toolu_1", name: "f", input: { file_id: "x", id: "y" } }],
-      },
-      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "x" }] },
-      { role: "assistant", content: [{ type: "bash_code_execution_output", file_id: "file_1" }] },
-    ],
-    tools: [
-      { name: "f", input_schema: { properties: { file_id: { type: "string" }, conversation: { id: "x" } } } },
-      { type: "function", function: { name: "g", parameters: { default: { file_id: "x" } } } },
-      { type: "code_interpreter", container: { type: "auto" } },
-    ],
-    container: { skills: [{ type: "anthropic", skill_id: "pptx" }] },
-    metadata: { conversation: "mine", file_id: "mine" },
-    audio: { voice: "alloy", format: "wav" },
-  },
-];
+const OWN = String.raw`
+  {"conversation":null,"previous_response_id":null,"container":null,"prompt":"a prompt"}
+  {"contents":[{"parts":[{"fileData":{"fileUri":"https://www.youtube.com/watch?v=1"}}]}]}
+  {"contents":[{"parts":[{"functionCall":{"name":"f","args":{"file_id":"x","cachedContent":"x"}}}]}]}
+  {"contents":[{"parts":[{"functionResponse":{"name":"f","response":{"file_id":"x"}}}]}]}
+  {"input":[{"role":"user","content":"x"},{"id":"msg_1","role":"assistant","content":"x"}]}
+  {"input":[{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"x"}]}
+  {"input":[{"id":"m","type":"message","role":"assistant","content":[{"type":"output_text","text":"","annotations":[{"type":"file_citation","file_id":"file-1","index":0}]}]}]}
+  {"input":[{"id":"fc_1","type":"function_call","call_id":"call_1","name":"f","arguments":"{\"file_id\":\"f\"}"}]}
+  {"input":[{"type":"function_call_output","call_id":"call_1","output":"{\"file_id\":\"f\"}"}]}
+  {"input":[{"id":"ci_1","type":"code_interpreter_call","container_id":"cntr_1","code":"1","outputs":[]}]}
+  {"input":[{"id":"fs_1","type":"file_search_call","queries":[],"results":[{"file_id":"file-1","text":"x"}]}]}
+  {"input":[{"id":"ig_1","type":"image_generation_call","result":"aW1hZ2U="}]}
+  {"input":[{"id":"ws_1","type":"web_search_call","status":"completed"}]}
+  {"messages":[{"role":"assistant","tool_calls":[{"id":"call_1","function":{"name":"f","arguments":"{}"}}]}]}
+  {"messages":[{"role":"tool","tool_call_id":"call_1","content":"{\"file_id\":\"f\"}"}]}
+  {"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"file_id":"x","id":"y"}}]}]}
+  {"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"x"}]}]}
+  {"messages":[{"role":"assistant","content":[{"type":"bash_code_execution_output","file_id":"file_1"}]}]}
+  {"tools":[{"name":"f","input_schema":{"properties":{"file_id":{"type":"string"},"conversation":{"id":"x"}}}}]}
+  {"tools":[{"type":"function","function":{"name":"g","parameters":{"default":{"file_id":"x"}}}}]}
+  {"tools":[{"type":"code_interpreter","container":{"type":"auto"}}]}
+  {"container":{"skills":[{"type":"anthropic","skill_id":"pptx"}]},"audio":{"voice":"alloy","format":"wav"}}
+  {"metadata":{"conversation":"mine","file_id":"mine"}}
+`;
+const bodiesOf = (lines: string): readonly string[] => lines.trim().split(/\n\s*/);
 
 describe("what a provider keeps", () => {
-  it.each(KEPT)("%j is not found, except by keys of all projects", async (members) => {
-    const body = { model: "m", ...members };
+  it.each(bodiesOf(KEPT))("%s is not found, except by keys of all projects", async (members) => {
+    const body = `{"model":"m",${members.slice(1)}`;
     for (const path of PATHS)
       expect([path, ...(await outcome("one", { line: `POST /v1${path}`, body }))]).toEqual([path, 404, 0]);
     const own = [JSON_TYPE, `x-sumtree-key: ${keys["one"]}`, "x-api-key: sk-of-the-client"];
@@ -363,11 +301,10 @@ describe("what a provider keeps", () => {
     expect((await ask("one", { line: "POST /v1/responses", body, headers: own })).status).toBe(200);
   });
 
-  it.each(OWN)("differs from what a client sends whole: %j", async (members) => {
-    for (const path of PATHS) {
-      const answer = await ask("one", { line: `POST /v1${path}`, body: { model: "m", ...members } });
-      expect([path, answer.status]).toEqual([path, 200]);
-    }
+  it.each(bodiesOf(OWN))("differs from what a client sends whole: %s", async (members) => {
+    const body = `{"model":"m",${members.slice(1)}`;
+    for (const path of PATHS)
+      expect([path, (await ask("one", { line: `POST /v1${path}`, body })).status]).toEqual([path, 200]);
   });
 });
 
@@ -382,6 +319,6 @@ it("a body of unknown length over the limit is 413", async () => {
       "transfer-encoding: chunked",
     ];
     const { answer } = sendRaw(ports[1], head(`POST /v1${path} HTTP/1.1`, ...lines), sent);
-    expect([path, (await answer).status, upstream.seen.length]).toEqual([path, 413, 0]);
+    expect([path, (await answer).status, test.provider.seen.length]).toEqual([path, 413, 0]);
   }
 });

@@ -2,12 +2,11 @@ import fc from "fast-check";
 import type { ServerResponse } from "node:http";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startProvider, type Provider } from "../helpers/provider.ts";
-import { head, sendRaw } from "../helpers/raw-http.ts";
+import { sendLine, startProvided, type ProvidedApp } from "../helpers/provider.ts";
 import { callsOf } from "../helpers/recorded-calls.ts";
 import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
 const RUNS = runs(50, 1000);
@@ -16,39 +15,23 @@ const KEY = "sk-operator/0123+456=789";
 const PASSWORD = "the-password-of-chat";
 const project = "acme/secrets";
 
-let test: TestApp;
-let port: number;
-let upstream: Provider;
+let test: ProvidedApp;
 let respond: (response: ServerResponse) => void;
 
 beforeAll(async () => {
-  upstream = await startProvider((_asked, response) => respond(response));
-  test = await startApp({
-    settings: {
-      TRAINING_UPSTREAM_URL: `${upstream.origin}/v1`,
+  test = await startProvided(
+    (_asked, response) => respond(response),
+    (origin) => ({
+      TRAINING_UPSTREAM_URL: `${origin}/v1`,
       TRAINING_UPSTREAM_API_KEY: KEY,
-      CHAT_UPSTREAM_URL: `${upstream.origin.replace("//", `//user:${PASSWORD}@`)}/v1`,
-    },
-  });
-  port = Number(new URL(await test.app.listen({ host: "127.0.0.1", port: 0 })).port);
+      CHAT_UPSTREAM_URL: `${origin.replace("//", `//user:${PASSWORD}@`)}/v1`,
+    }),
+  );
 });
-afterAll(async () => {
-  await test.close();
-  await upstream.close();
-});
+afterAll(() => test.close());
 
-function ask(line: string, body = "", ...more: readonly string[]) {
-  const lines = [
-    `${line} HTTP/1.1`,
-    "host: gateway",
-    `authorization: Bearer ${ROOT_KEY}`,
-    `openai-project: ${project}`,
-    "content-type: application/json",
-    `content-length: ${Buffer.byteLength(body)}`,
-    ...more,
-  ];
-  return sendRaw(port, head(...lines), body).answer;
-}
+const HEADERS = ["content-type: application/json", `openai-project: ${project}`];
+const ask = (line: string, body = "") => sendLine(test.port, line, ROOT_KEY, { body, headers: HEADERS });
 
 const packers = {
   gzip: gzipSync,
@@ -176,16 +159,16 @@ describe("with the paths relayed by default", () => {
     respond = (response) => void response.end("{}");
   });
 
-  const sent = async (line: string, ...more: readonly string[]) => {
-    upstream.seen.splice(0);
-    const answer = await ask(line, "", ...more);
-    return { ...answer, seen: upstream.seen.map(({ method, url }) => `${method} ${url}`) };
+  const sent = async (line: string) => {
+    test.provider.seen.splice(0);
+    const answer = await ask(line);
+    return { ...answer, seen: test.provider.seen.map(({ method, url }) => `${method} ${url}`) };
   };
 
   it.each(RELAYED)("relays %s", async (line) => expect((await sent(line)).seen).toEqual([line]));
 
   it.each(UNKNOWN)("returns 404 for %s, and sends nothing", async (line) => {
-    const { status, body, seen } = await sent(line, "connection: close");
+    const { status, body, seen } = await sent(line);
     expect([status, seen]).toEqual([404, []]);
     if (/^(?!OPTIONS|HEAD)/.test(line)) expect(body.toString()).toContain("GATEWAY_PASSTHROUGH_PATHS");
   });
