@@ -16,10 +16,24 @@ const APIS = {
 type Path = keyof typeof APIS;
 const PATHS = Object.keys(APIS) as Path[];
 
+/** A request whose connection is reset behind the last event of its stream. */
+const RESET = "reset";
+const event = (one: { readonly type: string }): string =>
+  `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`;
+const STREAMS: Readonly<Record<Path, string>> = {
+  "/v1/responses": event({ type: "response.completed", response: { status: "completed" } } as never),
+  "/v1/messages": event({ type: "message_start" }) + event({ type: "message_stop" }),
+};
+
 let test: ProvidedApp;
 beforeAll(async () => {
-  const answer = ({ url }: Received, response: ServerResponse) => {
+  const answer = ({ url, headers }: Received, response: ServerResponse) => {
     const [{ model }, id] = APIS[url as Path];
+    if (headers["x-client-request-id"] === RESET) {
+      response.setHeader("content-type", "text/event-stream");
+      response.write(STREAMS[url as Path], () => setTimeout(() => response.socket?.resetAndDestroy(), 20));
+      return;
+    }
     const status = url === "/v1/messages" ? { type: "message" } : { status: "completed" };
     response.setHeader("x-codex-primary-used-percent", "12");
     response.end(JSON.stringify({ id, model, ...status, usage: USED }));
@@ -105,5 +119,16 @@ it("a response that its client records too, in the same trace, counts once", asy
     const asked = { project_id: project, start: "2026-01-01T00:00:00Z" };
     const once = { calls: 2, requests: 1, prompt_tokens: 11, completion_tokens: 5 };
     expect((await test.post("/usage/stats", asked)).json().total).toMatchObject(once);
+  }
+});
+
+it("a stream is complete for its client if the connection is reset after its last event", async () => {
+  for (const path of PATHS) {
+    const response = await fetch(test.origin + path, {
+      method: "POST",
+      headers: { ...bearer, "x-client-request-id": RESET },
+      body: JSON.stringify({ ...APIS[path][0], stream: true }),
+    });
+    expect(await response.text()).toBe(STREAMS[path]);
   }
 });

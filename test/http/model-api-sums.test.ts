@@ -173,15 +173,15 @@ async function play(id: string): Promise<number> {
     if (plan.kind !== "background") return attempt + 1;
     await (await fetch(`${base}/responses/resp_${id}`, { headers })).text();
     // then other replicas know it
-    await until(() => isStored(response.headers.get("x-sumtree-call-id")!));
+    await until(() => isStored(`resp_${id}`));
     await poll(id, plan);
     return attempt + 1;
   }
 }
 
-async function isStored(id: string): Promise<boolean> {
-  const asked = { project_id: PROJECT, filter: { call_ids: [id] } };
-  return ((await test.post("/calls/query_stats", asked)).json() as { count: number }).count === 1;
+async function isStored(responseId: string): Promise<boolean> {
+  const query = { $expr: { $eq: [{ $getField: "output.id" }, { $literal: responseId }] } };
+  return (await test.post("/calls/query_stats", { project_id: PROJECT, query })).json().count === 1;
 }
 
 /** Polls at any replica until the end is seen, and some more. */
