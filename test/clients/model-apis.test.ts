@@ -1,202 +1,237 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import Anthropic from "@anthropic-ai/sdk";
 import { generateText, streamText } from "ai6";
-import OpenAI from "openai";
+import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { playModels, type PlayedModels } from "../helpers/played-models.ts";
-import { COUNTS, type Served } from "../helpers/reference-upstream/models.ts";
-import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
-import { until } from "../helpers/until.ts";
+import { startProvided, type ProvidedApp } from "../helpers/provider.ts";
+import { keyOf, onlyCall } from "../helpers/recorded-calls.ts";
+import { answerOf, COUNTS, type Json, type Served } from "../helpers/reference-upstream/models.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
 
 const TEXT = "Every call costs naïvely 🌲";
-let models: PlayedModels;
-let test: TestApp;
+/** The endpoints of OpenAI and Anthropic, with known usage. */
+let test: ProvidedApp;
 let baseURL: string;
+const SAME: Readonly<Record<string, string>> = {
+  "/audio/translations": "/audio/transcriptions",
+  "/images/edits": "/images/generations",
+};
 beforeAll(async () => {
-  models = await playModels();
-  test = await startApp({
-    settings: {
-      CHAT_UPSTREAM_URL: models.url,
-      CHAT_UPSTREAM_API_KEY: "sk-operator",
-      ANTHROPIC_UPSTREAM_URL: models.url,
-      ANTHROPIC_UPSTREAM_API_KEY: "sk-ant-operator",
+  test = await startProvided(
+    ({ url, body }, response) => {
+      const path = url.slice("/v1".length).split("?", 1)[0]!;
+      if (/^\/(?:files|fine_tuning)/.test(path)) return response.end(`{"id":"of ${path}"}`);
+      const text = body.toString();
+      const asked = text.startsWith("{") ? (JSON.parse(text) as Json) : { stream: text.includes('"stream"') };
+      const { type, pieces } = answerOf(SAME[path] ?? path, asked)!;
+      response.writeHead(200, { "content-type": type, "request-id": "req_played" });
+      return response.end(pieces.join(""));
     },
-  });
-  baseURL = `${await test.app.listen({ host: "127.0.0.1", port: 0 })}/v1`;
+    (origin) => ({
+      CHAT_UPSTREAM_URL: `${origin}/v1`,
+      CHAT_UPSTREAM_API_KEY: "sk-operator",
+      ANTHROPIC_UPSTREAM_URL: `${origin}/v1`,
+      ANTHROPIC_UPSTREAM_API_KEY: "sk-ant-operator",
+      GATEWAY_PASSTHROUGH_PATHS: "/files,/fine_tuning",
+    }),
+  );
+  baseURL = `${test.origin}/v1`;
 });
-afterAll(async () => {
-  await test.close();
-  await models.close();
-});
+afterAll(() => test.close());
 
 let projects = 0;
 const newProject = (): string => `acme/apis-${projects++}`;
-
-interface StoredCall {
-  readonly id: string;
-  readonly op_name: string;
-  readonly attributes: { readonly sumtree: Readonly<Record<string, unknown>> };
-  readonly output: Readonly<Record<string, unknown>>;
+const openai = (project?: string, apiKey = ROOT_KEY): OpenAI =>
+  new OpenAI({ apiKey, baseURL, project: project ?? null, maxRetries: 0 });
+interface AnthropicOptions {
+  readonly apiKey?: string | null;
+  readonly authToken?: string;
+  readonly defaultHeaders?: Readonly<Record<string, string>>;
 }
-
-/** The only call of a project, with what `/trace/usage` says of it. */
-async function recorded(project_id: string): Promise<StoredCall & { readonly used: object }> {
-  const ask = async (): Promise<Record<string, object>> =>
-    (await test.post("/trace/usage", { project_id })).json().call_usage as Record<string, object>;
-  await until(async () => Object.keys(await ask()).length > 0);
-  const lines = (await test.post("/calls/stream_query", { project_id })).text.trim().split("\n");
-  expect(lines).toHaveLength(1);
-  const call = JSON.parse(lines[0]!) as StoredCall;
-  return { ...call, used: (await ask())[call.id]! };
-}
-
-async function expectServed(
-  project: string,
-  { opName, model, served }: { opName: string; model: string; served: Served },
-): Promise<void> {
-  const call = await recorded(project);
-  expect(call.op_name).toBe(opName);
-  expect(call.attributes.sumtree).toMatchObject({ usage: "exact", outcome: "finished" });
-  expect(call.used).toEqual({ [model]: expect.objectContaining({ ...served, requests: 1 }) });
-}
+// its base URL is without /v1
+const anthropic = (project: string, options: AnthropicOptions = {}): Anthropic =>
+  new Anthropic({
+    apiKey: ROOT_KEY,
+    baseURL: baseURL.slice(0, -3),
+    maxRetries: 0,
+    ...options,
+    defaultHeaders: { "x-sumtree-project": project, ...options.defaultHeaders },
+  });
+const vercel = (project: string) => createOpenAI({ apiKey: ROOT_KEY, baseURL, project }).responses("gpt-5");
 
 const { input, cached, written, output } = COUNTS;
-const ofResponse = {
-  prompt_tokens: input,
-  completion_tokens: output,
-  total_tokens: input + output,
-  cache_read_input_tokens: cached,
-};
-const ofMessage = { ...ofResponse, cache_creation_input_tokens: written };
 const ofCompletion = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+const ofResponse = { ...ofCompletion, cache_read_input_tokens: cached };
+const ofMessage = { ...ofResponse, cache_creation_input_tokens: written };
+const ofEmbedding = { prompt_tokens: input, completion_tokens: 0, total_tokens: input };
 
-describe("openai", () => {
-  const client = (project: string): OpenAI =>
-    new OpenAI({ apiKey: ROOT_KEY, baseURL, project, maxRetries: 0 });
+/** What is recorded of each API, with a unit of its receipt. */
+const APIS = {
+  responses: ["openai.responses.create", "gpt-5", ofResponse],
+  completions: ["openai.completions.create", "gpt-3.5-turbo-instruct", ofCompletion],
+  embeddings: ["openai.embeddings.create", "text-embedding-3-small", ofEmbedding],
+  images: ["openai.images.generate", "gpt-image-1", ofCompletion, "output_image_tokens"],
+  edits: ["openai.images.edit", "gpt-image-1", ofCompletion, "output_image_tokens"],
+  translations: ["openai.audio.translations.create", "whisper-1", ofCompletion, "input_audio_tokens"],
+  transcriptions: [
+    "openai.audio.transcriptions.create",
+    "gpt-4o-transcribe",
+    ofCompletion,
+    "input_audio_tokens",
+  ],
+  speech: ["openai.audio.speech.create", "gpt-4o-mini-tts", ofCompletion],
+  rerank: ["rerank", "rerank-v3.5", { prompt_tokens: 0 }, "rerank_searches"],
+  messages: ["anthropic.messages.create", "claude-played-1", ofMessage],
+} as const satisfies Record<string, readonly [op: string, model: string, served: Served, unit?: string]>;
+type Api = keyof typeof APIS;
 
-  it("creates a response", async () => {
-    const project = newProject();
-    const answer = await client(project).responses.create({ model: "gpt-5", input: "Hello" });
-    expect(answer.output_text).toBe(TEXT);
-    await expectServed(project, { opName: "openai.responses.create", model: "gpt-5", served: ofResponse });
-    expect(models.seen.at(-1)?.headers.authorization).toBe("Bearer sk-operator");
-  });
+const gpt5 = { model: "gpt-5", input: "Hello" };
+const said = {
+  model: "claude-played-1",
+  max_tokens: 100,
+  messages: [{ role: "user" as const, content: "Hello" }],
+};
+const prompt = { model: "gpt-3.5-turbo-instruct", prompt: "Hello" };
+const texts = { model: "text-embedding-3-small", input: ["a", "b"], encoding_format: "float" as const };
+const image = { model: "gpt-image-1", prompt: "A forest" };
+const speech = { model: "gpt-4o-mini-tts", input: "Hello", voice: "ash", stream_format: "sse" } as const;
+const documents = { model: "rerank-v3.5", query: "q", documents: ["a"] };
+const sound = () => toFile(Buffer.from("sound".repeat(20_000)), "a.wav");
+const recording = async () => ({ model: "gpt-4o-transcribe", file: await sound() });
 
-  it("streams a response", async () => {
-    const project = newProject();
-    const events = client(project).responses.stream({ model: "gpt-5", input: "Hello" });
-    expect((await events.finalResponse()).output_text).toBe(TEXT);
-    await expectServed(project, { opName: "openai.responses.create", model: "gpt-5", served: ofResponse });
-    expect((await recorded(project)).output).toMatchObject({ id: "resp_1", status: "completed" });
-  });
+/** Joins what a client makes of the events of a stream. */
+async function joined<T>(
+  events: PromiseLike<AsyncIterable<T>>,
+  textOf: (event: T) => unknown,
+): Promise<string> {
+  let text = "";
+  for await (const event of await events) text += textOf(event) as string;
+  return text;
+}
 
-  it("creates embeddings", async () => {
-    const project = newProject();
-    const model = "text-embedding-3-small";
-    const made = await client(project).embeddings.create({
-      model,
-      input: ["a", "b"],
-      encoding_format: "float",
-    });
-    expect(made.data.map(({ embedding }) => embedding[2])).toEqual([0, 1]);
-    const served = { prompt_tokens: input, total_tokens: input };
-    await expectServed(project, { opName: "openai.embeddings.create", model, served });
-    expect(JSON.stringify((await recorded(project)).output)).not.toContain("0.25");
-  });
+type Ask = (project: string) => Promise<unknown>;
+const stream = true;
+/** APIs, how a client asks them, and what it makes of the answer. */
+const CALLS: readonly (readonly [api: Api, ask: Ask, answer?: unknown])[] = [
+  ["responses", async (on) => (await openai(on).responses.create(gpt5)).output_text],
+  ["responses", async (on) => (await openai(on).responses.stream(gpt5).finalResponse()).output_text],
+  ["responses", async (on) => (await generateText({ model: vercel(on), prompt: "Hello" })).text],
+  ["responses", async (on) => streamText({ model: vercel(on), prompt: "Hello" }).text],
+  ["completions", async (on) => (await openai(on).completions.create(prompt)).choices[0]!.text],
+  [
+    "completions",
+    (on) =>
+      // usage was asked for by the gateway
+      joined(openai(on).completions.create({ ...prompt, stream }), ({ choices, usage }) =>
+        usage === undefined ? choices[0]?.text : "usage",
+      ),
+  ],
+  ["embeddings", async (on) => (await openai(on).embeddings.create(texts)).data[1]!.embedding[2], 1],
+  ["images", async (on) => (await openai(on).images.generate(image)).data![0]!.b64_json, "aW1hZ2U="],
+  [
+    "images",
+    (on) => joined(openai(on).images.generate({ ...image, stream }), ({ b64_json }) => b64_json),
+    "aW1haW1haW1hZ2U=",
+  ],
+  ["transcriptions", async (on) => (await openai(on).audio.transcriptions.create(await recording())).text],
+  [
+    "translations",
+    async (on) =>
+      (await openai(on).audio.translations.create({ model: "whisper-1", file: await sound() })).text,
+  ],
+  [
+    "edits",
+    async (on) => (await openai(on).images.edit({ ...image, image: await sound() })).data![0]!.b64_json,
+    "aW1hZ2U=",
+  ],
+  [
+    "transcriptions",
+    async (on) =>
+      joined(openai(on).audio.transcriptions.create({ ...(await recording()), stream }), (event) =>
+        event.type === "transcript.text.delta" ? event.delta : "",
+      ),
+  ],
+  [
+    "speech",
+    async (on) => (await openai(on).audio.speech.create(speech)).headers.get("content-type"),
+    "text/event-stream",
+  ],
+  [
+    "rerank",
+    async (on) => openai(on).post("/rerank", { body: documents }),
+    expect.objectContaining({ id: "rr_1" }),
+  ],
+  ["messages", async (on) => (await anthropic(on).messages.create(said))._request_id, "req_played"],
+  ["messages", async (on) => anthropic(on).messages.stream(said).finalText()],
+];
 
-  it.each([false, true])("completes a prompt, streamed: %s", async (streamed) => {
-    const project = newProject();
-    const model = "gpt-3.5-turbo-instruct";
-    let text = "";
-    if (streamed) {
-      const chunks = await client(project).completions.create({ model, prompt: "Hello", stream: true });
-      for await (const { choices, usage } of chunks) {
-        text += choices[0]?.text ?? "";
-        // it was asked for by the gateway
-        expect(usage).toBeUndefined();
-      }
-    } else {
-      text = (await client(project).completions.create({ model, prompt: "Hello" })).choices[0]!.text;
-    }
-    expect(text).toBe(TEXT);
-    await expectServed(project, { opName: "openai.completions.create", model, served: ofCompletion });
-  });
+const cases = CALLS.map(([api, ask, answer = TEXT]) => ({ api, ask, answer }));
+it.each(cases)("$api are answered to a client, as $answer, and recorded", async ({ api, ask, answer }) => {
+  const [op_name, model, served, unit = ""] = APIS[api] as readonly [string, string, Served, string?];
+  const project = newProject();
+  expect(await ask(project)).toEqual(answer);
+  const {
+    authorization,
+    "x-api-key": key,
+    "anthropic-version": version,
+  } = test.provider.seen.at(-1)!.headers;
+  if (api === "messages") expect([authorization, key]).toEqual([undefined, "sk-ant-operator"]);
+  else expect([authorization, key]).toEqual(["Bearer sk-operator", undefined]);
+  if (api === "messages") expect(version).toMatch(/^\d{4}-\d\d-\d\d$/);
+
+  const call = await onlyCall(test, project);
+  expect([call.op_name, Object.keys(call.used)]).toEqual([op_name, [model]]);
+  expect(call.attributes.sumtree).toMatchObject({ usage: "exact", outcome: "finished" });
+  expect(call.used[model]).toMatchObject({ ...served, requests: 1 });
+  // neither vectors nor media
+  expect(JSON.stringify(call.output)).not.toMatch(/0\.25|aW1h|c291bmQ/);
+  const receipt = await test.post("/call/receipt", { project_id: project, call_id: call.id });
+  expect(receipt.text).toContain(unit);
 });
 
-it.each([false, true])("ai with @ai-sdk/openai creates a response, streamed: %s", async (streamed) => {
-  const project = newProject();
-  const model = createOpenAI({ apiKey: ROOT_KEY, baseURL, project }).responses("gpt-5");
-  const answered = streamed
-    ? streamText({ model, prompt: "Hello" })
-    : await generateText({ model, prompt: "Hello" });
-  const { inputTokens, outputTokens } = await answered.usage;
-  expect([await answered.text, inputTokens, outputTokens]).toEqual([TEXT, input, output]);
-  await expectServed(project, { opName: "openai.responses.create", model: "gpt-5", served: ofResponse });
+it("what a stream says is recorded as if it had come in one piece", async () => {
+  const [response, message] = [newProject(), newProject()];
+  await openai(response).responses.stream(gpt5).finalResponse();
+  await anthropic(message).messages.stream(said).finalText();
+  expect((await onlyCall(test, response)).output).toMatchObject({ id: "resp_1", status: "completed" });
+  const content = [{ type: "text", text: TEXT }];
+  const told = { id: "msg_1", stop_reason: "end_turn", content };
+  expect((await onlyCall(test, message)).output).toMatchObject(told);
+});
+
+it("files and fine-tuning pass with the operator's key, where they are listed", async () => {
+  const file = await openai().files.create({ file: await sound(), purpose: "fine-tune" });
+  const job = await openai().fineTuning.jobs.create({ model: "gpt-4o", training_file: "file-1" });
+  expect([file.id, job.id]).toEqual(["of /files", "of /fine_tuning/jobs"]);
+  expect((await openai().fineTuning.jobs.retrieve("ftjob-1")).id).toBe("of /fine_tuning/jobs/ftjob-1");
+  const [sent, ...others] = test.provider.seen.slice(-3);
+  expect(sent!.body.toString()).toContain("sound");
+  for (const { headers } of [sent!, ...others]) expect(headers.authorization).toBe("Bearer sk-operator");
 });
 
 describe("@anthropic-ai/sdk", () => {
-  // its base URL is without /v1
-  const client = (options: ConstructorParameters<typeof Anthropic>[0] = {}): Anthropic =>
-    new Anthropic({ apiKey: ROOT_KEY, baseURL: baseURL.slice(0, -3), maxRetries: 0, ...options });
-  const asked = {
-    model: "claude-played-1",
-    max_tokens: 100,
-    messages: [{ role: "user" as const, content: "Hello" }],
-  };
-  const opName = "anthropic.messages.create";
-
-  it("creates a message, and its key is not relayed", async () => {
-    const project = newProject();
-    const answer = await client({ defaultHeaders: { "x-sumtree-project": project } }).messages.create(asked);
-    expect(answer.content).toEqual([{ type: "text", text: TEXT }]);
-    expect(answer._request_id).toBe("req_played");
-    await expectServed(project, { opName, model: asked.model, served: ofMessage });
-    const { headers } = models.seen.at(-1)!;
-    expect([headers["x-api-key"], headers.authorization]).toEqual(["sk-ant-operator", undefined]);
-    expect(headers["anthropic-version"]).toMatch(/^\d{4}-\d\d-\d\d$/);
-  });
-
-  it("streams a message", async () => {
-    const project = newProject();
-    const stream = client({ defaultHeaders: { "x-sumtree-project": project } }).messages.stream(asked);
-    expect(await stream.finalText()).toBe(TEXT);
-    await expectServed(project, { opName, model: asked.model, served: ofMessage });
-    expect((await recorded(project)).output).toMatchObject({
-      stop_reason: "end_turn",
-      content: [{ type: "text", text: TEXT }],
-    });
-  });
-
   it("uses its own login, which is relayed unchanged", async () => {
     const project = newProject();
-    const defaultHeaders = { "x-sumtree-key": ROOT_KEY, "x-sumtree-project": project };
-    const own = client({ apiKey: null, authToken: "sk-ant-oat01-own", defaultHeaders });
-    await own.messages.create(asked);
-    expect((await recorded(project)).attributes.sumtree).toMatchObject({ billing: "subscription" });
-    const { headers } = models.seen.at(-1)!;
+    const defaultHeaders = { "x-sumtree-key": ROOT_KEY };
+    const own = { apiKey: null, authToken: "sk-ant-oat01-own", defaultHeaders };
+    await anthropic(project, own).messages.create(said);
+    const { attributes } = await onlyCall(test, project);
+    expect(attributes.sumtree).toMatchObject({ billing: "subscription" });
+    const { headers } = test.provider.seen.at(-1)!;
     expect([headers.authorization, headers["x-api-key"]]).toEqual(["Bearer sk-ant-oat01-own", undefined]);
     expect(JSON.stringify(headers)).not.toContain(ROOT_KEY);
   });
 
   it("parses our own errors", async () => {
-    await expect(client({ apiKey: "wrong" }).messages.create(asked)).rejects.toBeInstanceOf(
-      Anthropic.AuthenticationError,
-    );
-    await expect(client({ apiKey: "wrong" }).messages.create(asked)).rejects.toMatchObject({
-      error: { type: "error", error: { type: "authentication_error" } },
-    });
+    const asked = anthropic(newProject(), { apiKey: "wrong" }).messages.create(said);
+    const error: unknown = await asked.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Anthropic.AuthenticationError);
+    expect(error).toMatchObject({ error: { type: "error", error: { type: "authentication_error" } } });
   });
 });
 
 it("a key of one project records without a header", async () => {
   const project = newProject();
-  const made = await test.app.inject({
-    method: "POST",
-    url: "/api-keys",
-    headers: { authorization: authorization() },
-    payload: { name: "agent", scopes: ["train"], projects: [project] },
-  });
-  const apiKey = made.json<{ key: string }>().key;
-  await new OpenAI({ apiKey, baseURL, maxRetries: 0 }).responses.create({ model: "gpt-5", input: "Hello" });
-  expect((await recorded(project)).op_name).toBe("openai.responses.create");
+  await openai(undefined, await keyOf(test, [project], ["train"])).responses.create(gpt5);
+  expect((await onlyCall(test, project)).op_name).toBe("openai.responses.create");
 });

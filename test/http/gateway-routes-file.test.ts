@@ -1,64 +1,46 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startProvider, type Provider, type Received } from "../helpers/provider.ts";
+import { awaitCalls, callsOf, keyOf } from "../helpers/recorded-calls.ts";
 import { ROOT_KEY, startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
-import { until } from "../helpers/until.ts";
 
-interface Seen {
-  readonly name: string;
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  body: string;
-}
-
-const seen: Seen[] = [];
-const servers: Server[] = [];
+const seen: (Received & { readonly name: string })[] = [];
+const providers: Provider[] = [];
 let dir: string;
 let failing = false;
 
-/** A server that tells its name and lists two pages of models. */
-async function upstream(name: string, api: "openai" | "anthropic", ids: readonly string[]): Promise<string> {
-  const server = createServer((asked, response) => {
-    const url = asked.url!;
-    const one: Seen = { name, url, headers: asked.headers, body: "" };
-    seen.push(one);
-    response.setHeader("content-type", "application/json");
-    if (asked.method === "GET" && url.startsWith("/v1/models") && failing && name === "other") {
-      response.writeHead(500).end("{}");
-      return;
+/** A server that tells its name and lists models, those of Anthropic in two pages. */
+async function upstream(name: string, ids: readonly string[]): Promise<string> {
+  const started = await startProvider((received, response) => {
+    seen.push({ name, ...received });
+    const { method, url } = received;
+    const isList = url.startsWith("/v1/models");
+    if (method === "GET" && isList && failing && name === "other") return response.writeHead(500).end("{}");
+    const id = url.startsWith("/v1/responses") ? `resp_0a1B2c3D4e5F-${name}` : "x";
+    if (url.startsWith("/v1beta/models?")) {
+      const next = url.includes("pageToken=") ? undefined : "2";
+      const models = [{ name: `models/${next === undefined ? ids.at(-1) : ids[0]}` }];
+      return response.end(JSON.stringify({ models, nextPageToken: next }));
     }
-    const query = new URL(url, "http://x").searchParams;
-    const after = query.get("after_id") ?? query.get("pageToken");
-    const page = after === null ? ids.slice(0, 2) : ids.slice(2);
-    const shown = (id: string): object =>
-      api === "openai"
-        ? { id, object: "model", created: 1_700_000_000, owned_by: name }
-        : { type: "model", id, display_name: id.toUpperCase(), created_at: "2026-01-01T00:00:00Z" };
-    if (url.startsWith("/v1beta/models?"))
-      response.end(
-        JSON.stringify({
-          models: ids
-            .slice(after === null ? 0 : 1, after === null ? 1 : 2)
-            .map((id) => ({ name: `models/${id}` })),
-          ...(after === null && { nextPageToken: "2" }),
-        }),
-      );
-    else if (url.startsWith("/v1/models") && api === "anthropic")
-      response.end(JSON.stringify({ data: page.map(shown), has_more: after === null, last_id: page.at(-1) }));
-    else if (url.startsWith("/v1/models"))
-      response.end(JSON.stringify({ object: "list", data: ids.map(shown) }));
-    else {
-      asked.setEncoding("utf8").on("data", (part: string) => (one.body += part));
-      const id = url.startsWith("/v1/responses") ? `resp_0a1B2c3D4e5F-${name}` : "x";
-      asked.on("end", () => response.end(JSON.stringify({ id, by: name, status: "completed" })));
+    if (!isList) return response.end(JSON.stringify({ id, by: name, status: "completed" }));
+    if (name !== "claude") {
+      const data = ids.map((of) => ({ id: of, object: "model", created: 1_700_000_000, owned_by: name }));
+      return response.end(JSON.stringify({ object: "list", data }));
     }
+    const isFirst = !url.includes("after_id=");
+    const created_at = "2026-01-01T00:00:00Z";
+    const data = (isFirst ? ids.slice(0, 2) : ids.slice(2)).map((of) => ({
+      type: "model",
+      id: of,
+      display_name: of.toUpperCase(),
+      created_at,
+    }));
+    return response.end(JSON.stringify({ data, has_more: isFirst, last_id: data.at(-1)!.id }));
   });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  providers.push(started);
+  return started.origin;
 }
 
 let test: TestApp;
@@ -68,52 +50,39 @@ let ownKey: string;
 let settings: Readonly<Record<string, string>>;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "sumtree-routes-"));
-  const claude = await upstream("claude", "anthropic", ["claude-a", "claude-b", "claude-c"]);
-  const local = await upstream("local", "openai", ["qwen-1", "qwen-2"]);
-  const other = await upstream("other", "openai", ["gpt-5", "qwen-1"]);
-  const gemini = (await upstream("gemini", "openai", ["gemini-x", "gemini-y"])).replace(/\/v1$/, "");
-  const training = await upstream("training", "openai", ["job"]);
+  const url = `${await upstream("claude", ["claude-a", "claude-b", "claude-c"])}/v1`;
+  const local = `${await upstream("local", ["qwen-1", "qwen-2"])}/v1`;
+  const other = `${await upstream("other", ["gpt-5", "qwen-1"])}/v1`;
+  const gemini = {
+    api: "gemini",
+    url: await upstream("gemini", ["gemini-x", "gemini-y"]),
+    api_key_env: "GEMINI_KEY",
+  };
   const file = join(dir, "routes.json");
-  writeFileSync(
-    file,
-    JSON.stringify([
-      {
-        paths: ["/v1/messages*"],
-        models: ["claude-*"],
-        api: "anthropic",
-        url: claude,
-        api_key_env: "CLAUDE_KEY",
-      },
-      { models: ["qwen-*", "*-local"], api: "openai", url: local, api_key_env: "LOCAL_KEY" },
-      { models: ["gemini-*"], api: "gemini", url: gemini, api_key_env: "GEMINI_KEY" },
-      { paths: ["/v1beta/files*"], api: "gemini", url: gemini, api_key_env: "GEMINI_KEY" },
-      {
-        paths: ["/v1/chat/*", "/v1/embeddings", "/v1/models/*"],
-        api: "openai",
-        url: other,
-        provider: "groq",
-      },
-    ]),
-  );
+  const paths = ["/v1/chat/*", "/v1/embeddings", "/v1/models/*"];
+  const routes = [
+    { paths: ["/v1/messages*"], models: ["claude-*"], api: "anthropic", url, api_key_env: "CLAUDE_KEY" },
+    { models: ["qwen-*", "*-local"], api: "openai", url: local, api_key_env: "LOCAL_KEY" },
+    { models: ["gemini-*"], ...gemini },
+    { paths: ["/v1beta/files*"], ...gemini },
+    { paths, api: "openai", url: other, provider: "groq" },
+  ];
+  writeFileSync(file, JSON.stringify(routes));
   settings = {
     GATEWAY_ROUTES_FILE: file,
     CLAUDE_KEY: "sk-ant-claude",
     LOCAL_KEY: "sk-local",
     GEMINI_KEY: "google-key",
-    TRAINING_UPSTREAM_URL: training,
+    TRAINING_UPSTREAM_URL: `${await upstream("training", ["job"])}/v1`,
     GATEWAY_PASSTHROUGH_PATHS: "/preview,/training,GET /models,/moderations,POST /videos,GET /v1beta/files",
   };
   test = await startApp({ settings });
   base = await test.app.listen({ host: "127.0.0.1", port: 0 });
-  const asked = { name: "own", scopes: ["train"], projects: ["acme/own"] };
-  ownKey = ((await test.post("/api-keys", asked)).json() as { key: string }).key;
+  ownKey = await keyOf(test, ["acme/own"], ["train"]);
 });
 afterAll(async () => {
   await test.close();
-  for (const server of servers) {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
+  for (const provider of providers) await provider.close();
   rmSync(dir, { recursive: true });
 });
 
@@ -141,7 +110,7 @@ describe("GATEWAY_ROUTES_FILE", () => {
     ["/messages", { model: "a-local" }, "local"],
     ["/chat/completions", { model: "qwen-3" }, "local"],
     ["/chat/completions", { model: "gpt-5" }, "other"],
-    ["/embeddings", { model: String.raw`x` }, "other"],
+    ["/embeddings", { model: "x" }, "other"],
     ["/chat/completions", { padding: "x".repeat(5_000_000), model: "qwen-3" }, "local"],
     ["/chat//%63ompletions/", { model: "qwen-3" }, "local"],
     ["/messages/count_tokens", { model: "claude-x" }, "claude"],
@@ -158,7 +127,7 @@ describe("GATEWAY_ROUTES_FILE", () => {
       { authorization: `Bearer ${ownKey}` },
     ]) {
       const { status, json, last } = await ask(path, { body: text, headers });
-      expect([status, json["by"], last.body === text]).toEqual([200, name, true]);
+      expect([status, json["by"], last.body.toString() === text]).toEqual([200, name, true]);
     }
   });
 
@@ -188,28 +157,28 @@ describe("GATEWAY_ROUTES_FILE", () => {
     expect(seen).toHaveLength(before + 1);
   });
 
-  it("reads the model despite escapes, and the last of two", async () => {
+  it("reads the model despite escapes, the last of two, and that of a form, measured or not", async () => {
     const text = String.raw`{"model":"gpt-5","mo\u0064el":"qwen\u002d9"}`;
     expect((await ask("/chat/completions", { body: text })).json).toMatchObject({ by: "local" });
+    const body = '--b\r\ncontent-disposition: form-data; name="model"\r\n\r\nwhisper-local\r\n--b--\r\n';
+    const headers = { "content-type": "multipart/form-data; boundary=b" };
+    for (const path of ["/audio/transcriptions", "/videos"])
+      expect((await ask(path, { body, headers })).json["by"]).toBe("local");
   });
 
-  it("sends its own key for a client with only x-sumtree-key", async () => {
-    for (const authorization of ["", "Bearer"]) {
-      const headers = { authorization, "x-api-key": "", "x-sumtree-key": ROOT_KEY };
-      const { status, last } = await ask("/messages", { body: { model: "claude-x" }, headers });
-      const { "x-api-key": key, authorization: sent, "x-sumtree-key": ours } = last.headers;
-      expect([status, key, sent, ours]).toEqual([200, "sk-ant-claude", undefined, undefined]);
+  it("sends each key in the format of its API, also for a client with only x-sumtree-key", async () => {
+    const own = { authorization: "", "x-api-key": "", "x-sumtree-key": ROOT_KEY };
+    for (const [path, model, headers, bearer, key] of [
+      ["/messages", "claude-x", {}, undefined, "sk-ant-claude"],
+      ["/messages", "claude-x", own, undefined, "sk-ant-claude"],
+      ["/messages", "claude-x", { ...own, authorization: "Bearer" }, undefined, "sk-ant-claude"],
+      ["/chat/completions", "qwen-3", {}, "Bearer sk-local", undefined],
+      ["/chat/completions", "m", {}, undefined, undefined],
+    ] as const) {
+      const { status, last } = await ask(path, { body: { model }, headers });
+      const { authorization, "x-api-key": sent, "x-sumtree-key": ours } = last.headers;
+      expect([status, authorization, sent, ours]).toEqual([200, bearer, key, undefined]);
     }
-  });
-
-  it("sends each key in the format of its API", async () => {
-    expect((await ask("/messages", { body: { model: "claude-x" } })).last.headers).toMatchObject({
-      "x-api-key": "sk-ant-claude",
-    });
-    const { last } = await ask("/chat/completions", { body: { model: "qwen-3" } });
-    expect([last.headers.authorization, last.headers["x-api-key"]]).toEqual(["Bearer sk-local", undefined]);
-    const { last: bare } = await ask("/chat/completions", { body: { model: "m" } });
-    expect([bare.headers.authorization, bare.headers["x-api-key"]]).toEqual([undefined, undefined]);
   });
 
   it("returns 404 if no entry matches, and sends nothing upstream", async () => {
@@ -228,13 +197,6 @@ describe("GATEWAY_ROUTES_FILE", () => {
     expect(seen).toHaveLength(before);
   });
 
-  it("routes a form by its model, measured or not", async () => {
-    const field = '--b\r\ncontent-disposition: form-data; name="model"\r\n\r\nwhisper-local\r\n--b--\r\n';
-    const headers = { "content-type": "multipart/form-data; boundary=b" };
-    for (const path of ["/audio/transcriptions", "/videos"])
-      expect((await ask(path, { body: field, headers })).json["by"]).toBe("local");
-  });
-
   it("routes a request by response id to the upstream that created it, after a restart too", async () => {
     const headers = { "x-sumtree-project": "acme/by-id" };
     const path = "/responses/resp_0a1B2c3D4e5F-local";
@@ -242,15 +204,13 @@ describe("GATEWAY_ROUTES_FILE", () => {
     expect((await ask(path, { method: "GET", headers })).status).toBe(404);
     await ask("/responses", { body: { model: "qwen-3" }, headers });
     expect((await ask(path, { method: "GET", headers })).json["by"]).toBe("local");
-    const count = async (): Promise<number> =>
-      (await test.post("/calls/query_stats", { project_id: "acme/by-id" })).json().count as number;
-    await until(async () => (await count()) === 1);
+    await awaitCalls(test, "acme/by-id", 1);
     const restarted = await startAppOn(test.engine, { settings });
     const origin = await restarted.app.listen({ host: "127.0.0.1", port: 0 });
     expect((await ask(`${path}/input_items`, { method: "GET", headers, origin })).json["by"]).toBe("local");
     expect((await ask(`${path}/cancel`, { headers, origin })).json["by"]).toBe("local");
     await restarted.close();
-    expect(await count()).toBe(1);
+    expect(await callsOf(test, "acme/by-id")).toHaveLength(1);
   });
 
   it("does not route training, which has its own upstream", async () => {
@@ -266,33 +226,25 @@ describe("GET /v1/models", () => {
   it("merges all lists, over pages, each id once, in OpenAI's format", async () => {
     const { json } = await ask("/models", { method: "GET" });
     expect([json["object"], idsOf(json["data"])]).toEqual(["list", all]);
-    expect(json["data"]).toContainEqual({
-      id: "qwen-1",
-      object: "model",
-      created: 1_700_000_000,
-      owned_by: "local",
-    });
-    expect(json["data"]).toContainEqual(
-      expect.objectContaining({ id: "claude-a", object: "model", created: 1_767_225_600 }),
+    expect(json["data"]).toEqual(
+      expect.arrayContaining([
+        { id: "qwen-1", object: "model", created: 1_700_000_000, owned_by: "local" },
+        expect.objectContaining({ id: "claude-a", object: "model", created: 1_767_225_600 }),
+        expect.objectContaining({ id: "gemini-x", owned_by: "google" }),
+      ]),
     );
-    expect(json["data"]).toContainEqual(expect.objectContaining({ id: "gemini-x", owned_by: "google" }));
     const pages = seen.filter(({ name, url }) => name === "claude" && url.startsWith("/v1/models"));
     expect(pages).toHaveLength(2);
     expect(pages[0]!.headers["anthropic-version"]).toBe("2023-06-01");
   });
 
   it("has Anthropic's format for its clients, and Codex's for Codex", async () => {
-    const { json } = await ask("/models?limit=1000", {
-      method: "GET",
-      headers: { "anthropic-version": "2023-06-01" },
-    });
+    const headers = { "anthropic-version": "2023-06-01" };
+    const { json } = await ask("/models?limit=1000", { method: "GET", headers });
     expect(json).toMatchObject({ has_more: false, first_id: "claude-a", last_id: "gpt-5" });
-    expect(json["data"]).toContainEqual({
-      type: "model",
-      id: "claude-c",
-      display_name: "CLAUDE-C",
-      created_at: "2026-01-01T00:00:00Z",
-    });
+    const created_at = "2026-01-01T00:00:00Z";
+    const last = { type: "model", id: "claude-c", display_name: "CLAUDE-C", created_at };
+    expect(json["data"]).toContainEqual(last);
     expect(idsOf(json["data"])).toEqual(all);
     const { json: codex } = await ask("/models?client_version=0.1", { method: "GET" });
     expect((codex["models"] as object[]).length).toBe(all.length);
@@ -307,15 +259,10 @@ describe("GET /v1/models", () => {
 
   it("sends credentials of a client only to the API that it uses", async () => {
     const before = seen.length;
-    await ask("/models", {
-      method: "GET",
-      headers: {
-        authorization: "Bearer sk-ant-oat01-x",
-        "x-sumtree-key": ROOT_KEY,
-        "anthropic-version": "2023-06-01",
-      },
-    });
-    expect(seen.slice(before).map(({ name, headers }) => [name, headers.authorization])).toEqual([
+    const own = { "x-sumtree-key": ROOT_KEY, "anthropic-version": "2023-06-01" };
+    const headers = { authorization: "Bearer sk-ant-oat01-x", ...own };
+    await ask("/models", { method: "GET", headers });
+    expect(seen.slice(before).map(({ name, headers: sent }) => [name, sent.authorization])).toEqual([
       ["claude", "Bearer sk-ant-oat01-x"],
     ]);
   });

@@ -1,9 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { startProvided, type ProvidedApp, type Received } from "../helpers/provider.ts";
+import { usageOf } from "../helpers/recorded-calls.ts";
 import { answerOf, type Counts, type Json, type Served } from "../helpers/reference-upstream/models.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { authorization, ROOT_KEY, startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
+import { authorization, ROOT_KEY, startAppOn, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
 const REQUESTS = 2000;
@@ -104,18 +105,15 @@ function retrieve(url: string, response: ServerResponse): void {
   response.writeHead(200, events).end(eventOf(type, { response: shown }));
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const parts: Buffer[] = [];
-  for await (const part of request as AsyncIterable<Buffer>) parts.push(part);
-  const url = request.url!;
+async function answer({ url, headers: sent, body }: Received, response: ServerResponse): Promise<void> {
   if (/resp_/.test(url)) return retrieve(url, response);
-  const id = String(request.headers["x-client-request-id"]);
+  const id = String(sent["x-client-request-id"]);
   const plan = plans.get(id)!;
   if (plan.failures-- > 0)
     return void response.writeHead(oneOf([429, 500, 529]), json).end('{"error":{"message":"Later."}}');
   if (plan.kind === "background") return create(id, plan, response);
   // the gateway asks for the usage of some streams
-  const asked = JSON.parse(Buffer.concat(parts).toString()) as Json;
+  const asked = JSON.parse(body.toString()) as Json;
   const { type, pieces, served: usage } = answerOf(plan.path, asked, plan.counts)!;
   response.writeHead(200, { "content-type": type });
   if (plan.kind === "whole" || plan.kind === "retried") {
@@ -134,26 +132,21 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (plan.kind === "cut") setTimeout(() => response.socket?.resetAndDestroy(), 20);
 }
 
-let provider: Server;
-let test: TestApp;
+let test: ProvidedApp;
 let second: TestApp;
-const bases: string[] = [];
+let bases: readonly string[];
 beforeAll(async () => {
-  provider = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy());
+  const settingsOf = (origin: string) => ({
+    CHAT_UPSTREAM_URL: `${origin}/v1`,
+    ANTHROPIC_UPSTREAM_URL: `${origin}/v1`,
   });
-  await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
-  const settings = { CHAT_UPSTREAM_URL: url, ANTHROPIC_UPSTREAM_URL: url };
-  test = await startApp({ settings });
-  second = await startAppOn(test.engine, { settings });
-  for (const { app } of [test, second]) bases.push(`${await app.listen({ host: "127.0.0.1", port: 0 })}/v1`);
+  test = await startProvided(answer, settingsOf);
+  second = await startAppOn(test.engine, { settings: settingsOf(test.provider.origin) });
+  bases = [test.origin, await second.app.listen({ host: "127.0.0.1", port: 0 })].map((url) => `${url}/v1`);
 });
 afterAll(async () => {
   await second.close();
   await test.close();
-  provider.closeAllConnections();
-  await new Promise((resolve) => provider.close(resolve));
 });
 
 const headers = { authorization: `Bearer ${ROOT_KEY}`, ...json, "x-sumtree-project": PROJECT };
@@ -180,15 +173,15 @@ async function play(id: string): Promise<number> {
     if (plan.kind !== "background") return attempt + 1;
     await (await fetch(`${base}/responses/resp_${id}`, { headers })).text();
     // then other replicas know it
-    await until(() => isStored(response.headers.get("x-sumtree-call-id")!));
+    await until(() => isStored(`resp_${id}`));
     await poll(id, plan);
     return attempt + 1;
   }
 }
 
-async function isStored(id: string): Promise<boolean> {
-  const asked = { project_id: PROJECT, filter: { call_ids: [id] } };
-  return ((await test.post("/calls/query_stats", asked)).json() as { count: number }).count === 1;
+async function isStored(responseId: string): Promise<boolean> {
+  const query = { $expr: { $eq: [{ $getField: "output.id" }, { $literal: responseId }] } };
+  return (await test.post("/calls/query_stats", { project_id: PROJECT, query })).json().count === 1;
 }
 
 /** Polls at any replica until the end is seen, and some more. */
@@ -234,8 +227,5 @@ it(`usage of ${REQUESTS} requests over two replicas is what the provider served 
   const recorded = stats.groups.filter(({ key }) => key.llm !== null);
   expect(new Set(recorded.map(({ key }) => key.llm))).toEqual(new Set(served.keys()));
   for (const { key, total } of recorded) expect({ ...key, ...total }).toMatchObject(served.get(key.llm!)!);
-  const { unfinished_call_ids: unfinished } = (
-    await test.post("/trace/usage", { project_id: PROJECT, limit: 1_000_000 })
-  ).json() as { readonly unfinished_call_ids: readonly string[] };
-  expect(unfinished).toEqual([]);
+  expect((await usageOf(test, PROJECT, { limit: 1_000_000 })).unfinished_call_ids).toEqual([]);
 }, 600_000);

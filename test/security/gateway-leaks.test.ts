@@ -1,10 +1,9 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { generateKey } from "../../src/http/auth/api-key.ts";
-import { createKeyStore } from "../../src/http/auth/key-store.ts";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { sql } from "../../src/query/sql.ts";
 import { head, sendRaw, type RawResponse } from "../helpers/raw-http.ts";
+import { keyOf, usageOf } from "../helpers/recorded-calls.ts";
 import type { Fault } from "../helpers/reference-upstream/faults.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import {
@@ -19,19 +18,11 @@ import { until } from "../helpers/until.ts";
 let test: TestGateway;
 let app: SecondApp;
 let logged = "";
-const client = generateKey();
+let client: string;
 
 beforeAll(async () => {
   test = await startGateway();
-  const { id, secretHash } = client;
-  await createKeyStore(test.engine).add({
-    id,
-    name: "client",
-    secretHash,
-    scopes: ["train"],
-    projects: ["acme/*"],
-    expiresAtMs: null,
-  });
+  client = await keyOf(test, ["acme/*"], ["train"]);
   await test.engine.insert("training_owners", [{ id: "m", project_id: "acme/leaks" }], { name: "test" });
   const log = new Writable({
     write(line: Buffer, _encoding, done) {
@@ -54,15 +45,6 @@ afterAll(async () => {
 const GOOGLE_KEY = "google-key-of-the-operator";
 const PROMPT = "the client's own words";
 const COOKIE = "session=the-clients-cookie";
-const secrets = [
-  client.text,
-  client.text.split("_").slice(2).join("_"),
-  ROOT_KEY,
-  COOKIE,
-  "proxy-secret",
-  "other-secret",
-];
-
 function send(key: string, line: string, body: string): Promise<RawResponse> {
   const headers = [
     "host: gateway",
@@ -106,110 +88,83 @@ const faults: readonly Fault[] = [
   { kind: "cut", afterEvents: 2, how: "mid_event" },
 ];
 
-describe("secrets", () => {
-  it("of clients and our own never reach the upstream, a log or a response, for any failure", async () => {
-    let answered = "";
-    let arrived = "";
-    let count = 0;
-    for (const key of [client.text, ROOT_KEY]) {
-      for (const fault of faults) {
-        for (const [line, body] of requests) {
-          test.upstream.forget();
-          test.upstream.fail(fault);
-          const response = await send(key, line, body);
-          answered += JSON.stringify(response.headers) + response.body.toString();
-          for (const seen of test.upstream.seen) {
-            count++;
-            arrived += `${seen.url} ${JSON.stringify(seen.headers)} ${seen.body.toString()}\n`;
-            expect(seen.headers["authorization"]).toBe(`Bearer ${UPSTREAM_KEY}`);
-            expect(Object.keys(seen.headers).join(" ")).not.toMatch(
-              /cookie|proxy-|forwarded|x-api-key|x-note|openai-beta|x-stainless-lang/,
-            );
-          }
+it("secrets of clients and our own reach no upstream, log, response or record, for any failure", async () => {
+  let answered = "";
+  let arrived = "";
+  let count = 0;
+  for (const key of [client, ROOT_KEY])
+    for (const fault of faults)
+      for (const [line, body] of requests) {
+        test.upstream.forget();
+        test.upstream.fail(fault);
+        const response = await send(key, line, body);
+        answered += JSON.stringify(response.headers) + response.body.toString();
+        for (const { url, headers, body: sent } of test.upstream.seen) {
+          count++;
+          arrived += `${url} ${JSON.stringify(headers)} ${sent.toString()}\n`;
+          expect(headers["authorization"]).toBe(`Bearer ${UPSTREAM_KEY}`);
+          expect(Object.keys(headers).join(" ")).not.toMatch(
+            /cookie|proxy-|forwarded|x-api-key|x-note|openai-beta|x-stainless-lang/,
+          );
         }
       }
-    }
-    expect(count).toBe(2 * faults.length * 4);
-    for (const secret of secrets) {
-      expect(arrived).not.toContain(secret);
-      expect(logged).not.toContain(secret);
-      expect(answered).not.toContain(secret);
-    }
-    expect(logged).toContain("upstream failed");
-    for (const words of [PROMPT, UPSTREAM_KEY, "acme/leaks"]) expect(logged).not.toContain(words);
-    expect(answered).not.toContain(UPSTREAM_KEY);
-    expect(answered).not.toContain("set-cookie");
-  });
+  expect(count).toBe(2 * faults.length * 4);
+  const recorded = async () => Object.keys((await usageOf(test, "acme/leaks")).call_usage).length;
+  await until(async () => (await recorded()) === 2 * faults.length * 2);
+  const select = sql`SELECT * FROM calls FINAL WHERE project_id = 'acme/leaks'`;
+  const stored = JSON.stringify(await test.engine.rows<object>(select, { name: "test" }));
+  const secretPart = client.split("_").slice(2).join("_");
+  for (const secret of [client, secretPart, ROOT_KEY, COOKIE, "proxy-secret", "other-secret"])
+    for (const text of [arrived, logged, answered, stored]) expect(text).not.toContain(secret);
+  expect(logged).toContain("upstream failed");
+  for (const words of [PROMPT, UPSTREAM_KEY, "acme/leaks"]) expect(logged).not.toContain(words);
+  for (const words of [UPSTREAM_KEY, "set-cookie"]) expect(answered).not.toContain(words);
+  expect(stored).toContain(PROMPT);
+  expect(stored).not.toContain(UPSTREAM_KEY);
+});
 
-  it("of clients in the header or the query of Gemini's API never reach the upstream, a log or a response", async () => {
-    const answers: Fault[] = [
-      { kind: "answer", status: 500, body: '{"error":{"message":"boom"}}' },
-      { kind: "reset" },
+it("keys in the header or the query of Gemini's API reach no upstream, log or response", async () => {
+  const answers: Fault[] = [
+    { kind: "answer", status: 500, body: '{"error":{"message":"boom"}}' },
+    { kind: "reset" },
+  ];
+  const paths = [
+    "models/m:generateContent",
+    "models/m%3astreamGenerateContent",
+    "models/m:countTokens",
+    "files",
+  ];
+  const ask = async (fault: Fault, target: string, headers: readonly string[]) => {
+    test.upstream.forget();
+    test.upstream.fail(fault);
+    const lines = ["host: gateway", "content-type: application/json", "content-length: 2", ...headers];
+    const bytes = head(`POST /v1beta/${target} HTTP/1.1`, ...lines);
+    const { status, body } = await sendRaw(app.port, bytes, "{}").answer;
+    const seen = test.upstream.seen.map(({ url, headers: sent }) => ({ url, sent }));
+    return { status, answered: body.toString(), seen };
+  };
+  for (const key of [client, ROOT_KEY]) {
+    const ways: readonly (readonly [query: string, ...headers: string[]])[] = [
+      [`?key=${key}`],
+      [`?alt=sse&key=${key}&key=x`],
+      [`?%6bey=${encodeURIComponent(key)}&alt=sse`],
+      ["?alt=sse", `x-goog-api-key: ${key}`],
+      [`?key=${key}`, `authorization: Bearer ${key}`, `x-goog-api-client: ${key}`],
+      [`?alt=sse&key=${key}`, `x-sumtree-key: ${key}`, `x-goog-api-key: ${key}`],
     ];
-    const paths = [
-      "models/m:generateContent",
-      "models/m%3astreamGenerateContent",
-      "models/m:countTokens",
-      "files",
-    ];
-    const ask = async (fault: Fault, target: string, headers: readonly string[]) => {
-      test.upstream.forget();
-      test.upstream.fail(fault);
-      const lines = ["host: gateway", "content-type: application/json", "content-length: 2", ...headers];
-      const { status, body } = await sendRaw(
-        app.port,
-        head(`POST /v1beta/${target} HTTP/1.1`, ...lines),
-        "{}",
-      ).answer;
-      return {
-        status,
-        answered: body.toString(),
-        seen: test.upstream.seen.map(({ url, headers: sent }) => ({ url, sent })),
-      };
-    };
-    for (const key of [client.text, ROOT_KEY]) {
-      const queries = [
-        `?key=${key}`,
-        `?alt=sse&key=${key}&key=x`,
-        `?%6bey=${encodeURIComponent(key)}&alt=sse`,
-      ];
-      const ways: readonly (readonly [string, readonly string[]])[] = [
-        ...queries.map((query) => [query, []] as const),
-        ["?alt=sse", [`x-goog-api-key: ${key}`]],
-        [`?key=${key}`, [`authorization: Bearer ${key}`, `x-goog-api-client: ${key}`]],
-        [`?alt=sse&key=${key}`, [`x-sumtree-key: ${key}`, `x-goog-api-key: ${key}`]],
-      ];
-      for (const fault of answers)
-        for (const path of paths)
-          for (const [query, headers] of ways) {
-            const { status, answered, seen } = await ask(fault, path + query, headers);
-            expect([path, query, status]).toEqual([path, query, fault.kind === "answer" ? 500 : 502]);
-            expect(JSON.stringify([answered, seen, logged])).not.toContain(key);
-            expect(seen.map(({ sent }) => sent["x-goog-api-key"])).toEqual([GOOGLE_KEY]);
-            expect(seen[0]!.url).toBe(
-              `/v1beta/${path.replace("%3a", ":")}${query.includes("alt") ? "?alt=sse" : ""}`,
-            );
-          }
-      const own = await ask(answers[0]!, `${paths[0]}?key=AIza-own&alt=sse`, [`x-sumtree-key: ${key}`]);
-      expect(own.seen[0]!.url).toBe(`/v1beta/${paths[0]}?key=AIza-own&alt=sse`);
-      expect(JSON.stringify(own)).not.toContain(GOOGLE_KEY);
-      expect(JSON.stringify(own) + logged).not.toContain(key);
-    }
-  });
-
-  it("of clients are not stored with recorded requests", async () => {
-    await until(async () => {
-      const usage = await test.post("/trace/usage", { project_id: "acme/leaks" });
-      return (
-        Object.keys((usage.json() as { call_usage: object }).call_usage).length === 2 * faults.length * 2
-      );
-    });
-    const rows = await test.engine.rows<object>(
-      sql`SELECT * FROM calls FINAL WHERE project_id = 'acme/leaks'`,
-      { name: "test" },
-    );
-    const stored = JSON.stringify(rows);
-    expect(stored).toContain(PROMPT);
-    for (const secret of [...secrets, UPSTREAM_KEY]) expect(stored).not.toContain(secret);
-  });
+    for (const fault of answers)
+      for (const path of paths)
+        for (const [query, ...headers] of ways) {
+          const { status, answered, seen } = await ask(fault, path + query, headers);
+          expect([path, query, status]).toEqual([path, query, fault.kind === "answer" ? 500 : 502]);
+          expect(JSON.stringify([answered, seen, logged])).not.toContain(key);
+          expect(seen.map(({ url, sent }) => [url, sent["x-goog-api-key"]])).toEqual([
+            [`/v1beta/${path.replace("%3a", ":")}${query.includes("alt") ? "?alt=sse" : ""}`, GOOGLE_KEY],
+          ]);
+        }
+    const own = await ask(answers[0]!, `${paths[0]}?key=AIza-own&alt=sse`, [`x-sumtree-key: ${key}`]);
+    expect(own.seen[0]!.url).toBe(`/v1beta/${paths[0]}?key=AIza-own&alt=sse`);
+    expect(JSON.stringify(own)).not.toContain(GOOGLE_KEY);
+    expect(JSON.stringify(own) + logged).not.toContain(key);
+  }
 });

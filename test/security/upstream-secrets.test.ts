@@ -1,12 +1,12 @@
 import fc from "fast-check";
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { head, sendRaw } from "../helpers/raw-http.ts";
+import { sendLine, startProvided, type ProvidedApp } from "../helpers/provider.ts";
+import { callsOf } from "../helpers/recorded-calls.ts";
 import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
 const RUNS = runs(50, 1000);
@@ -15,47 +15,23 @@ const KEY = "sk-operator/0123+456=789";
 const PASSWORD = "the-password-of-chat";
 const project = "acme/secrets";
 
-let test: TestApp;
-let port: number;
-let upstream: Server;
-let seen: string[] = [];
+let test: ProvidedApp;
 let respond: (response: ServerResponse) => void;
 
 beforeAll(async () => {
-  upstream = createServer((request, response) => {
-    seen.push(`${request.method} ${request.url}`);
-    request.resume().once("end", () => respond(response));
-  });
-  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
-  const { port: theirs } = upstream.address() as AddressInfo;
-  test = await startApp({
-    settings: {
-      TRAINING_UPSTREAM_URL: `http://127.0.0.1:${theirs}/v1`,
+  test = await startProvided(
+    (_asked, response) => respond(response),
+    (origin) => ({
+      TRAINING_UPSTREAM_URL: `${origin}/v1`,
       TRAINING_UPSTREAM_API_KEY: KEY,
-      CHAT_UPSTREAM_URL: `http://user:${PASSWORD}@127.0.0.1:${theirs}/v1`,
-    },
-  });
-  await test.app.listen({ host: "127.0.0.1", port: 0 });
-  port = (test.app.server.address() as AddressInfo).port;
+      CHAT_UPSTREAM_URL: `${origin.replace("//", `//user:${PASSWORD}@`)}/v1`,
+    }),
+  );
 });
-afterAll(async () => {
-  await test.close();
-  upstream.closeAllConnections();
-  upstream.close();
-});
+afterAll(() => test.close());
 
-function ask(line: string, body = "", ...more: readonly string[]) {
-  const lines = [
-    `${line} HTTP/1.1`,
-    "host: gateway",
-    `authorization: Bearer ${ROOT_KEY}`,
-    `openai-project: ${project}`,
-    "content-type: application/json",
-    `content-length: ${Buffer.byteLength(body)}`,
-    ...more,
-  ];
-  return sendRaw(port, head(...lines), body).answer;
-}
+const HEADERS = ["content-type: application/json", `openai-project: ${project}`];
+const ask = (line: string, body = "") => sendLine(test.port, line, ROOT_KEY, { body, headers: HEADERS });
 
 const packers = {
   gzip: gzipSync,
@@ -142,110 +118,64 @@ describe(`the operator's key in an upstream's response (seed ${seed})`, () => {
     });
     await fc.assert(property, { seed, numRuns: RUNS });
 
-    const stored = async (): Promise<string> =>
-      (await test.post("/calls/stream_query", { project_id: project })).text;
-    await until(async () => (await stored()).split("\n").filter((row) => row !== "").length >= calls);
-    const text = await stored();
+    await until(async () => (await callsOf(test, project)).length >= calls);
+    const text = JSON.stringify(await callsOf(test, project));
     expect([KEY, PASSWORD].filter((one) => text.includes(one))).toEqual([]);
   });
 });
 
+const linesOf = (text: string): readonly string[] => text.trim().split(/ \| |\n */);
+const RELAYED = linesOf(`
+  GET /v1/training/runs/r1 | POST /v1/training/runs:resolve | POST /v1/preview/anything/new?x=1
+  GET /v1/models | HEAD /v1/models | GET /v1/models/m1 | POST /v1/embeddings | POST /v1/completions
+  POST /v1/responses | GET /v1/responses/r1 | DELETE /v1/responses/r1
+  GET /v1/responses/r1/input_items?limit=1 | POST /v1/responses/r1/cancel
+  POST /v1/responses/input_tokens | POST /v1/messages/count_tokens | PUT /v1/preview/anything/new
+  DELETE /v1/training/runs/r1
+`);
+const UNKNOWN = linesOf(String.raw`
+  GET /v1/files | POST /v1/files | DELETE /v1/files/f1 | GET /v1/organization/admin_api_keys
+  POST /v1/organization/admin_api_keys | GET /v1/organization/costs | GET /v1/admin
+  POST /v1/fine_tuning/jobs | GET /v1/vector_stores | GET /v1/beta/threads/t1 | GET /v1/batches
+  DELETE /v1/models/m1 | POST /v1/models | POST /v1/moderations | GET /v1/training2
+  GET /v1/Training/runs/r1 | GET /v1/training%2Fruns | GET /v1/training;/runs | GET /v1/training\runs
+  GET /v1/v1/models | OPTIONS /v1/training/runs | HEAD /v1/files | GET http://elsewhere.example/v1/files
+  POST /v1/deployments/d/chat/completions | POST /v1/v1/chat/completions | GET /v1/v1/chat/completions
+  GET /v1/chat%2Fcompletions | GET /v1/Chat/Completions | GET /v1/chat/completions;x
+  GET /v1/chat/completions/c1 | POST /v1/chat/completions/c1 | DELETE /v1/chat/completions/c1
+  GET /v1/chat/completions/c1/messages | POST /v1/realtime/client_secrets | POST /v1/videos | GET /v1/keys
+  POST /v1/keys | GET /v1/accounts/a1/users | POST /v1/messages/batches | POST /v1/messages/count_tokens/x
+  POST /v1/responses/r1 | HEAD /v1/responses/r1 | GET /v1/responses/r1%2Finput_items
+  GET /v1/responses/r1;x | GET /v1/Responses/r1 | GET /v1/responses/r1/input_items/i1
+`);
+const NOT_ALLOWED = linesOf(`
+  GET /v1/chat/completions | DELETE /v1/chat/completions/ | GET /v1//chat//completions?limit=100
+  GET /v1/%63hat/completions | GET http://elsewhere.example/v1/chat/completions | GET /v1/responses
+  GET /v1/messages | GET /v1/messages/count_tokens
+`);
+
 describe("with the paths relayed by default", () => {
   beforeAll(() => {
-    respond = (response) => response.setHeader("content-type", "application/json").end("{}");
+    respond = (response) => void response.end("{}");
   });
 
-  it.each([
-    "GET /v1/training/runs/r1",
-    "POST /v1/training/runs:resolve",
-    "POST /v1/preview/anything/new?x=1",
-    "GET /v1/models",
-    "HEAD /v1/models",
-    "GET /v1/models/m1",
-    "POST /v1/embeddings",
-    "POST /v1/completions",
-    "POST /v1/responses",
-    "GET /v1/responses/r1",
-    "DELETE /v1/responses/r1",
-    "GET /v1/responses/r1/input_items?limit=1",
-    "POST /v1/responses/r1/cancel",
-    "POST /v1/responses/input_tokens",
-    "POST /v1/messages/count_tokens",
-    "PUT /v1/preview/anything/new",
-    "DELETE /v1/training/runs/r1",
-  ])("relays %s", async (line) => {
-    seen = [];
-    await ask(line);
-    expect(seen).toEqual([line]);
-  });
+  const sent = async (line: string) => {
+    test.provider.seen.splice(0);
+    const answer = await ask(line);
+    return { ...answer, seen: test.provider.seen.map(({ method, url }) => `${method} ${url}`) };
+  };
 
-  it.each([
-    "GET /v1/files",
-    "POST /v1/files",
-    "DELETE /v1/files/f1",
-    "GET /v1/organization/admin_api_keys",
-    "POST /v1/organization/admin_api_keys",
-    "GET /v1/organization/costs",
-    "GET /v1/admin",
-    "POST /v1/fine_tuning/jobs",
-    "GET /v1/vector_stores",
-    "GET /v1/beta/threads/t1",
-    "GET /v1/batches",
-    "DELETE /v1/models/m1",
-    "POST /v1/models",
-    "POST /v1/moderations",
-    "GET /v1/training2",
-    "GET /v1/Training/runs/r1",
-    "GET /v1/training%2Fruns",
-    "GET /v1/training;/runs",
-    String.raw`GET /v1/training\runs`,
-    "GET /v1/v1/models",
-    "OPTIONS /v1/training/runs",
-    "HEAD /v1/files",
-    "GET http://elsewhere.example/v1/files",
-    "POST /v1/deployments/d/chat/completions",
-    "POST /v1/v1/chat/completions",
-    "GET /v1/v1/chat/completions",
-    "GET /v1/chat%2Fcompletions",
-    "GET /v1/Chat/Completions",
-    "GET /v1/chat/completions;x",
-    "GET /v1/chat/completions/c1",
-    "POST /v1/chat/completions/c1",
-    "DELETE /v1/chat/completions/c1",
-    "GET /v1/chat/completions/c1/messages",
-    "POST /v1/realtime/client_secrets",
-    "POST /v1/videos",
-    "GET /v1/keys",
-    "POST /v1/keys",
-    "GET /v1/accounts/a1/users",
-    "POST /v1/messages/batches",
-    "POST /v1/messages/count_tokens/x",
-    "POST /v1/responses/r1",
-    "HEAD /v1/responses/r1",
-    "GET /v1/responses/r1%2Finput_items",
-    "GET /v1/responses/r1;x",
-    "GET /v1/Responses/r1",
-    "GET /v1/responses/r1/input_items/i1",
-  ])("returns 404 for %s, and sends nothing", async (line) => {
-    seen = [];
-    const { status, body } = await ask(line, "", "connection: close");
+  it.each(RELAYED)("relays %s", async (line) => expect((await sent(line)).seen).toEqual([line]));
+
+  it.each(UNKNOWN)("returns 404 for %s, and sends nothing", async (line) => {
+    const { status, body, seen } = await sent(line);
     expect([status, seen]).toEqual([404, []]);
     if (/^(?!OPTIONS|HEAD)/.test(line)) expect(body.toString()).toContain("GATEWAY_PASSTHROUGH_PATHS");
   });
 
-  it.each([
-    "GET /v1/chat/completions",
-    "DELETE /v1/chat/completions/",
-    "GET /v1//chat//completions?limit=100",
-    "GET /v1/%63hat/completions",
-    "GET http://elsewhere.example/v1/chat/completions",
-    "GET /v1/responses",
-    "GET /v1/messages",
-    "GET /v1/messages/count_tokens",
-  ])("returns 405 for %s, and sends nothing", async (line) => {
-    seen = [];
-    expect([(await ask(line)).status, seen]).toEqual([405, []]);
-  });
+  it.each(NOT_ALLOWED)("returns 405 for %s, and sends nothing", async (line) =>
+    expect(await sent(line)).toMatchObject({ status: 405, seen: [] }),
+  );
 
   const spelling = (word: string): fc.Arbitrary<string> =>
     fc
@@ -262,7 +192,7 @@ describe("with the paths relayed by default", () => {
         }),
       )
       .map((letters) => letters.join(""));
-  const before = fc.constantFrom(
+  const BEFORE = [
     "",
     "/",
     "training/../",
@@ -270,22 +200,10 @@ describe("with the paths relayed by default", () => {
     "training/%252e%252e%2F",
     "models\\..\\",
     "x;/../",
-  );
-  const after = fc.constantFrom(
-    "",
-    "/",
-    ";x=1",
-    "%3F",
-    "%23",
-    "%00",
-    "/../organization",
-    "?a=/v1/training",
-    "%3F/chat/completions",
-    ";/chat/completions",
-    "%00/chat/completions",
-    "%23/chat/completions",
-    "%0d/chat/completions",
-  );
+  ];
+  const odd = ["%3F", ";", "%00", "%23", "%0d"].map((sign) => `${sign}/chat/completions`);
+  const AFTER = ["", "/", ";x=1", "%3F", "%23", "%00", "/../organization", "?a=/v1/training", ...odd];
+  const [before, after] = [fc.constantFrom(...BEFORE), fc.constantFrom(...AFTER)];
   const word = fc.constantFrom("files", "organization/admin_api_keys", "organization");
 
   it(`relays no notation of another path (seed ${seed})`, async () => {
@@ -295,9 +213,7 @@ describe("with the paths relayed by default", () => {
       word.chain(spelling),
       after,
       async (method, prefix, path, suffix) => {
-        seen = [];
-        await ask(`${method} /v1/${prefix}${path}${suffix}`);
-        expect(seen).toEqual([]);
+        expect((await sent(`${method} /v1/${prefix}${path}${suffix}`)).seen).toEqual([]);
       },
     );
     await fc.assert(property, { seed, numRuns: RUNS });

@@ -1,5 +1,5 @@
 import type { Draw } from "./draw.ts";
-import { messageSteps, officialSteps } from "./messages.ts";
+import { messageSteps } from "./messages.ts";
 import { bytesOf, type Json, type Step } from "./step.ts";
 import type { AnswerEvent, ToldError } from "./answer-event.ts";
 import { drawErrors } from "./errors.ts";
@@ -20,8 +20,7 @@ export interface Answer {
 /** Members that never belong to the record, each with a value of any size. */
 const UNRECORDED = { logprobs: { content: [{ token: "a", logprob: -0.5 }] }, token_ids: [1, 2, 3] };
 
-/** `isOfficial`: as the official SDK expects it. */
-export function drawAnswer(draw: Draw, { isOfficial = false } = {}): Answer {
+export function drawAnswer(draw: Draw): Answer {
   const head: Json = {
     id: draw.id("chatcmpl-"),
     created: 1_900_000_000 + draw.upTo(1000),
@@ -31,11 +30,9 @@ export function drawAnswer(draw: Draw, { isOfficial = false } = {}): Answer {
     ...(draw.chance(0.2) && { provider: "Vendor", citations: [draw.id("https://"), draw.id("https://")] }),
   };
   const count = draw.pick(1, 1, 1, 2, 3);
-  const scripts = Array.from({ length: count }, (_, index) =>
-    choiceEvents(draw, index, isOfficial ? officialSteps(draw) : messageSteps(draw)),
-  );
+  const scripts = Array.from({ length: count }, (_, index) => choiceEvents(draw, index, messageSteps(draw)));
   const said = draw.chance(0.7) ? mixed(draw, scripts) : scripts.flat();
-  const { events, bodyError } = isOfficial ? { events: said, bodyError: undefined } : drawErrors(draw, said);
+  const { events, bodyError } = drawErrors(draw, said);
   const opened = draw.chance(0.2) ? [filterResults(), ...events] : events;
   for (const event of opened) {
     if (event.chunk["choices"] !== undefined)
@@ -66,7 +63,7 @@ export function inOrder(choices: ReadonlyMap<number, Json>): Json[] {
 }
 
 /** An empty content beside something else is none. */
-export function withContent(message: Json): Json {
+function withContent(message: Json): Json {
   const { content, tool_calls, function_call, refusal, audio } = message;
   const isSaidElse = [tool_calls, function_call, refusal, audio].some((said) => said != null);
   return content === "" && isSaidElse ? { ...message, content: null } : message;

@@ -175,22 +175,6 @@ function unknown(draw: Draw): Step[] {
   return [{ delta: facts, add: (message) => Object.assign(message, structuredClone(facts)), wrote: 0 }];
 }
 
-/** The members that the official SDK puts together. */
-export function officialSteps(draw: Draw): Step[][] {
-  const called = draw.pick(
-    () => toolCallSteps(draw),
-    () => calledFunction(draw),
-    () => [],
-  );
-  const said = draw.pick(
-    () => joined(draw, "content"),
-    () => joined(draw, "refusal"),
-    () => spoken(draw),
-    () => [],
-  );
-  return [called(), said()];
-}
-
 /** Creates the steps of a message: the order within each list is fixed, the lists are interleaved. */
 export function messageSteps(draw: Draw): Step[][] {
   const some = (probability: number, steps: () => Step[]): Step[][] =>
