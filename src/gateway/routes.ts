@@ -228,7 +228,8 @@ function addPassThrough(add: Add, { shared, metered, reportUnmetered }: PassThro
     method: [...METHODS],
     schema: { hide: true },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const call = request.method === "POST" ? geminiCallIn(request.url) : undefined;
+      const call = geminiCallIn(request.url);
+      if (call !== undefined && request.method !== "POST") return rejectMethod(reply, "POST");
       const modelApi = GEMINI_APIS.get(call?.verb ?? "");
       if (modelApi !== undefined) return relayModelApi(request, reply, modelApi, metered);
       if (call?.verb === "countTokens") return relay(request, reply);
@@ -270,11 +271,13 @@ function addOtherMethods(add: Add, url: string, allowed: ReadonlySet<string>): v
     method: METHODS.filter((method) => !allowed.has(method)),
     url,
     schema: { hide: true },
-    handler: async (_request: FastifyRequest, reply: FastifyReply) => {
-      void reply.header("allow", allow);
-      throw new AppError("method_not_allowed", `Method not allowed. Allowed: ${allow}.`);
-    },
+    handler: async (_request: FastifyRequest, reply: FastifyReply) => rejectMethod(reply, allow),
   });
+}
+
+function rejectMethod(reply: FastifyReply, allow: string): never {
+  void reply.header("allow", allow);
+  throw new AppError("method_not_allowed", `Method not allowed. Allowed: ${allow}.`);
 }
 
 const healthSchema: schema.RouteSchema = {
