@@ -8,7 +8,9 @@ import {
   type ReferenceUpstream,
   type ReferenceUpstreamOptions,
 } from "./reference-upstream/server.ts";
+import { head, sendRaw, type RawExchange } from "./raw-http.ts";
 import { ROOT_KEY, startApp, type StartOptions, type TestApp } from "./start-app.ts";
+import { until } from "./until.ts";
 
 export const UPSTREAM_KEY = "upstream-key-of-the-operator";
 
@@ -78,3 +80,44 @@ export async function startSecondApp(
 }
 
 export const bearer = { authorization: `Bearer ${ROOT_KEY}` };
+
+/** Sends a request over a bare socket, with the root key and the length of its body unless `lines` of its head say otherwise. */
+export function sendTo(
+  { port }: { readonly port: number },
+  line: string,
+  lines: readonly string[] = [],
+  body: string | Uint8Array = "",
+): RawExchange {
+  const has = (...names: readonly string[]): boolean =>
+    lines.some((one) => names.includes(one.split(":", 1)[0]!));
+  const all = [`${line} HTTP/1.1`, "host: g", ...lines];
+  if (!has("authorization")) all.push(`authorization: ${bearer.authorization}`);
+  if (!has("content-length", "transfer-encoding") && body.length > 0)
+    all.push(`content-length: ${Buffer.byteLength(body)}`);
+  return sendRaw(port, Buffer.from(head(...all), "latin1"), body);
+}
+
+export interface RecordedCall {
+  readonly id: string;
+  readonly ended_at: string | null;
+  readonly exception: string | null;
+  readonly output: unknown;
+  readonly summary: { readonly usage: object };
+  readonly attributes: { readonly sumtree: Readonly<Record<string, unknown>> };
+}
+
+/** Returns the only call of a project, once it is as asked for. */
+export async function recordedCall(
+  { post }: Pick<TestApp, "post">,
+  project_id: string,
+  isSo: (call: RecordedCall) => boolean = () => true,
+): Promise<RecordedCall> {
+  const read = async (): Promise<RecordedCall[]> =>
+    (await post("/calls/stream_query", { project_id })).text
+      .split("\n")
+      .flatMap((text) => (text === "" ? [] : [JSON.parse(text) as RecordedCall]));
+  await until(async () => (await read()).some(isSo));
+  const calls = await read();
+  if (calls.length > 1) throw new Error(`${calls.length} calls in ${project_id}`);
+  return calls[0]!;
+}
