@@ -38,7 +38,6 @@ const ONLY_LONG = [
   "faults/store-away",
   "faults/store-away-over-http",
   "http/erasure-fairness",
-  "http/gateway-stalls",
   "http/many-months",
   "http/model-api-sums",
   "http/pressure",

@@ -11,8 +11,8 @@ import {
 } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
 
-/** Long enough that a pause of a busy machine is not taken for a client that has stopped. */
-const STALL_MS = 2000;
+/** The client reads nothing at all, so any time is long enough. */
+const STALL_MS = 400;
 
 let test: TestGateway;
 let app: SecondApp;
@@ -54,6 +54,21 @@ describe("a client that stops reading", () => {
     expect(received().subarray(-400).toString()).toMatch(
       /data: \{"error":\{.*"code":"client_stalled"\}\}\n\n\r\n$/,
     );
+  });
+
+  it("is ended by a stop of the service, and recorded", async () => {
+    const second = await startSecondApp(test, { SHUTDOWN_TIMEOUT_MS: "3000" });
+    test.upstream.fail({ kind: "bytes", chunks: Array.from({ length: 60 }, () => large), ending: "hang" });
+    const line = "POST /v1/chat/completions";
+    const { socket } = sendTo(second, line, ["openai-project: acme/stopped"], '{"stream":true}');
+    socket.pause();
+    await until(() => test.upstream.seen.length > 0);
+    await second.close();
+    socket.destroy();
+    expect(await recordedCall(test, "acme/stopped")).toMatchObject({
+      attributes: { sumtree: { outcome: "aborted" } },
+      exception: "The gateway is stopping.",
+    });
   });
 
   it("does not keep its connection once the upstream has long finished", async () => {

@@ -16,7 +16,7 @@ export class Downstream {
   readonly closed: Promise<void>;
   readonly #response: ServerResponse;
   readonly #stallMs: number;
-  #isWaiting = false;
+  #waiting: AbortController | undefined;
   #isBrokenOff = false;
 
   constructor(response: ServerResponse, stallMs: number, listener: DownstreamListener) {
@@ -28,7 +28,7 @@ export class Downstream {
     response.on("error", () => undefined);
     response.on("timeout", () => {
       if (this.#isBrokenOff || response.writableEnded) response.socket?.destroy();
-      else if (this.#isWaiting) listener.onStall();
+      else if (this.isWaiting) listener.onStall();
     });
     response.once("close", () => {
       if (!response.writableFinished && !this.#isBrokenOff) listener.onLeave();
@@ -48,7 +48,7 @@ export class Downstream {
 
   /** The client has unread bytes. */
   get isWaiting(): boolean {
-    return this.#isWaiting;
+    return this.#waiting !== undefined;
   }
 
   head(status: number, headers: OutHeaders): void {
@@ -60,7 +60,7 @@ export class Downstream {
     if (!this.hasLeft && !this.#response.writableEnded) this.#response.flushHeaders();
   }
 
-  /** Sends bytes at the client's pace. */
+  /** Sends bytes at the client's pace. Rejects after `giveUp`. */
   async send(parts: readonly Buffer[]): Promise<void> {
     for (const part of joinNeighbours(parts)) if (!this.write(part)) await this.#drained();
   }
@@ -70,11 +70,16 @@ export class Downstream {
     return this.hasLeft || this.#response.write(bytes);
   }
 
+  /** Waits no longer for a client that must read first. */
+  giveUp(): void {
+    this.#waiting?.abort();
+  }
+
   async #drained(): Promise<void> {
-    this.#isWaiting = true;
+    const { signal } = (this.#waiting = new AbortController());
     this.#response.setTimeout(this.#stallMs);
-    await Promise.race([once(this.#response, "drain"), this.closed]);
-    this.#isWaiting = false;
+    await Promise.race([once(this.#response, "drain", { signal }), this.closed]);
+    this.#waiting = undefined;
     if (!this.#isBrokenOff) this.#response.setTimeout(0);
   }
 

@@ -272,6 +272,7 @@ export class Relay {
   #endWith(ending: Ending): void {
     this.#ending ??= ending;
     this.#call?.abort();
+    this.#down.giveUp();
   }
 
   /** Ends a relay that has no complete response. Throws the error to send, if no response has begun. */
