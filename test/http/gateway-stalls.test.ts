@@ -56,21 +56,6 @@ describe("a client that stops reading", () => {
     );
   });
 
-  it("is ended by a stop of the service, and recorded", async () => {
-    const second = await startSecondApp(test, { SHUTDOWN_TIMEOUT_MS: "3000" });
-    test.upstream.fail({ kind: "bytes", chunks: Array.from({ length: 60 }, () => large), ending: "hang" });
-    const line = "POST /v1/chat/completions";
-    const { socket } = sendTo(second, line, ["openai-project: acme/stopped"], '{"stream":true}');
-    socket.pause();
-    await until(() => test.upstream.seen.length > 0);
-    await second.close();
-    socket.destroy();
-    expect(await recordedCall(test, "acme/stopped")).toMatchObject({
-      attributes: { sumtree: { outcome: "aborted" } },
-      exception: "The gateway is stopping.",
-    });
-  });
-
   it("does not keep its connection once the upstream has long finished", async () => {
     test.upstream.fail({ kind: "bytes", chunks: [Buffer.alloc(8_000_000, "x")], ending: "end" });
     const { socket } = sendTo(app, "GET /v1/objects/x");
