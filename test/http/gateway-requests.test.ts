@@ -125,6 +125,11 @@ describe("nothing is sent upstream", () => {
     }
   });
 
+  it("of another method of Gemini's verbs", async () => {
+    const { status, headers } = await sendTo(test, "PUT /v1beta/models/m:generateContent").answer;
+    expect([status, headers["allow"], test.upstream.seen]).toEqual([405, "POST", []]);
+  });
+
   it.each([
     ["/v1/chat/completions/", "POST, OPTIONS"],
     ["/v1/preview/base-models", "GET, OPTIONS"],
