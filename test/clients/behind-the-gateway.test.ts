@@ -25,7 +25,7 @@ async function setPrices(project_id: string): Promise<void> {
   expect((await test.post("/cost/create", { project_id, costs })).status).toBe(200);
 }
 
-/** Of an instrumented client: the model's span, the one of its request, and the gateway's call, twice, below one root. */
+/** Ids of the calls of an instrumented client: the model's span, the one of its request, and the gateway's call, twice, below one root. */
 const INSTRUMENTED = 7;
 
 it.each([

@@ -65,7 +65,7 @@ const ofResponse = { ...ofCompletion, cache_read_input_tokens: cached };
 const ofMessage = { ...ofResponse, cache_creation_input_tokens: written };
 const ofEmbedding = { prompt_tokens: input, completion_tokens: 0, total_tokens: input };
 
-/** What is recorded of each API, with a unit of its receipt. */
+/** The recorded call of each API, with a unit of its receipt. */
 const APIS = {
   responses: ["openai.responses.create", "gpt-5", ofResponse],
   completions: ["openai.completions.create", "gpt-3.5-turbo-instruct", ofCompletion],

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { TestApp } from "./start-app.ts";
+import { authorization, type TestApp } from "./start-app.ts";
 import { until } from "./until.ts";
 
 /** A call that the gateway recorded. */
@@ -31,6 +31,18 @@ export async function awaitCalls(test: Service, project: string, count: number):
   const calls = await callsOf(test, project);
   expect(calls).toHaveLength(count);
   return calls;
+}
+
+export async function metricsOf({ app }: Pick<TestApp, "app">): Promise<string> {
+  return (await app.inject({ url: "/metrics", headers: { authorization: authorization() } })).payload;
+}
+
+/** Waits until the gateway has no open request, and nothing to record. */
+export async function nothingLeft(test: Pick<TestApp, "app">): Promise<void> {
+  await until(async () => {
+    const text = await metricsOf(test);
+    return /gateway_open_requests 0$/m.test(text) && /gateway_completions_pending 0$/m.test(text);
+  });
 }
 
 /** The only call of a project, with its usage as `/trace/usage` tells it. */

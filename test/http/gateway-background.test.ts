@@ -1,10 +1,16 @@
-import { setTimeout as delay } from "node:timers/promises";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startProvided, type ProvidedApp } from "../helpers/provider.ts";
-import { awaitCalls, callsOf, usageOf, type RecordedCall } from "../helpers/recorded-calls.ts";
+import {
+  awaitCalls,
+  callsOf,
+  metricsOf,
+  nothingLeft,
+  usageOf,
+  type RecordedCall,
+} from "../helpers/recorded-calls.ts";
 import { isLong } from "../helpers/runs.ts";
-import { authorization, ROOT_KEY, startAppOn, type TestApp } from "../helpers/start-app.ts";
+import { ROOT_KEY, startAppOn } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
 type Json = Record<string, unknown>;
@@ -59,7 +65,7 @@ beforeAll(async () => {
       if (asked["stream"] !== true) return answer.end(JSON.stringify(response));
       answer.setHeader("content-type", "text/event-stream");
       answer.write(eventOf("response.created", response, 0));
-      while (responses.get(response.id)!["status"] === "queued" && !answer.destroyed) await delay(5);
+      await until(() => responses.get(response.id)!["status"] !== "queued" || answer.destroyed);
       return answer.end(eventOf("response.completed", responses.get(response.id)!, 1));
     }
     if (method === "DELETE") return answer.end('{"deleted":true}');
@@ -81,10 +87,6 @@ async function sums(project: string) {
   return { requests: sum("requests"), total: sum("total_tokens"), unfinished };
 }
 
-async function metricsOf({ app }: TestApp): Promise<string> {
-  return (await app.inject({ url: "/metrics", headers: { authorization: authorization() } })).payload;
-}
-
 /** The only call of a project, once it is pending. */
 async function pendingCall(project: string): Promise<RecordedCall> {
   const [call] = await awaitCalls(test, project, 1);
@@ -95,8 +97,7 @@ async function pendingCall(project: string): Promise<RecordedCall> {
 /** The only call of a project, once it has ended; the usage of one response by default. */
 async function endedCall(project: string, marks: object = {}, total = 120): Promise<RecordedCall> {
   await until(async () => (await callsOf(test, project)).some(({ ended_at }) => ended_at !== null));
-  // what would come twice
-  await delay(250);
+  await nothingLeft(test);
   const [call, ...others] = await callsOf(test, project);
   expect(others).toEqual([]);
   expect(call!.attributes.sumtree).toMatchObject({ usage: "exact", outcome: "finished", ...marks });

@@ -25,13 +25,15 @@ const STREAMS: Readonly<Record<Path, string>> = {
   "/v1/messages": event({ type: "message_start" }) + event({ type: "message_stop" }),
 };
 
+let reset: () => void;
 let test: ProvidedApp;
 beforeAll(async () => {
   const answer = ({ url, headers }: Received, response: ServerResponse) => {
     const [{ model }, id] = APIS[url as Path];
     if (headers["x-client-request-id"] === RESET) {
       response.setHeader("content-type", "text/event-stream");
-      response.write(STREAMS[url as Path], () => setTimeout(() => response.socket?.resetAndDestroy(), 20));
+      response.write(STREAMS[url as Path]);
+      reset = () => void response.socket?.resetAndDestroy();
       return;
     }
     const status = url === "/v1/messages" ? { type: "message" } : { status: "completed" };
@@ -129,6 +131,11 @@ it("a stream is complete for its client if the connection is reset after its las
       headers: { ...bearer, "x-client-request-id": RESET },
       body: JSON.stringify({ ...APIS[path][0], stream: true }),
     });
-    expect(await response.text()).toBe(STREAMS[path]);
+    let text = "";
+    for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      if (text === STREAMS[path]) reset();
+    }
+    expect(text).toBe(STREAMS[path]);
   }
 });

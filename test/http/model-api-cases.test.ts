@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { nothingLeft } from "../helpers/recorded-calls.ts";
 import { splitAt } from "../helpers/random-splits.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
@@ -291,7 +292,7 @@ it("16, 34: counting tokens is free, and a 404 for it is relayed", async () => {
     });
     const missing = await ask(path, {}, { project });
     expect([missing.status, missing.bytes.toString()]).toEqual([404, '{"type":"error"}']);
-    await delay(250);
+    await nothingLeft(test);
     expect(await callsOf(project)).toEqual([]);
   }
 });

@@ -59,7 +59,7 @@ export const GEMINI_APIS: ReadonlyMap<string, ModelApi> = new Map([
 
 const PATHS = [...MODEL_APIS.map(({ path }) => path), ...FREE];
 const ENDPOINT = new RegExp(`^/v1(?:${PATHS.join("|")})(?=/?(?:[?]|$))`, "i");
-const AS_USUAL: ReadonlySet<string> = new Set(PATHS.map((path) => `/v1${path}`));
+const ENDPOINT_PATHS: ReadonlySet<string> = new Set(PATHS.map((path) => `/v1${path}`));
 
 /** The escape of the colon between model and verb. */
 const COLON = /^(\/v1(?:beta)?\/(?:models|tunedModels)\/[^/?]+)%3a(?=[a-z]+\/?(?:\?|$))/i;
@@ -72,7 +72,7 @@ export function endpointTarget(
   { method, headers }: Pick<IncomingMessage, "method" | "headers">,
   target: string,
 ): string {
-  if (AS_USUAL.has(target)) return target;
+  if (ENDPOINT_PATHS.has(target)) return target;
   if (method !== "POST") return withoutQueryKey(headers, target);
   const plain = target.replace(ENDPOINT, (path) => path.toLowerCase()).replace(COLON, "$1:");
   return withoutQueryKey(headers, plain);

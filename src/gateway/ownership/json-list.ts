@@ -23,7 +23,7 @@ export class JsonList {
    * Returns the JSON with some items of the list, or of an object's lists; undefined if it has no others. `first_id` and
    * `last_id` become those of the remaining items.
    */
-  only(isKept: (item: unknown) => boolean): Buffer | undefined {
+  filter(isKept: (item: unknown) => boolean): Buffer | undefined {
     const { value } = this;
     const read = isJsonObject(value) ? value : { list: value };
     let isCut = false;

@@ -100,7 +100,7 @@ async function onlyOwn(grant: Grant, ledger: OwnerLedger, json: Buffer): Promise
   };
   const alone = idOf(value) === undefined && isJsonObject(value) ? Object.values(value) : [value];
   if (!alone.filter(isJsonObject).every(isOwn)) throw notFound("Resource");
-  return list?.only(isOwn) ?? json;
+  return list?.filter(isOwn) ?? json;
 }
 
 /**

@@ -9,7 +9,7 @@ export interface JournaledCompletion {
   readonly project: Project;
   readonly completion: EndedCompletion;
   readonly bytes: number;
-  /** What the process that wrote it was killed after: its end, or its start. */
+  /** Left by a killed process: with its end, or with its start alone. */
   readonly orphaned: "finished" | "cut" | undefined;
 }
 

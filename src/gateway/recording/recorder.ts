@@ -141,7 +141,7 @@ export class Recorder {
       pending: [...this.#pending.values()].flat().length + this.#journaled.length,
       recorded: this.#recorded,
       dropped: this.#dropped,
-      /** Of killed processes: finished, or cut by the kill. */
+      /** Read from the journal of killed processes: finished, or cut by the kill. */
       recovered: this.#recovered,
       /** Rejected by the journal at their end. */
       unjournaled: this.#journal.rejected,

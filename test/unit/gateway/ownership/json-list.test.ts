@@ -36,7 +36,7 @@ describe("JsonList", () => {
             return isBare ? `[${list}]` : `{${others.join("")}"data":[${list}],"z":1.0}`;
           };
           let at = 0;
-          const kept = new JsonList(Buffer.from(textOf(items))).only(() => items[at++]?.isLeft !== true);
+          const kept = new JsonList(Buffer.from(textOf(items))).filter(() => items[at++]?.isLeft !== true);
           const left = items.filter(({ isLeft }) => !isLeft);
           expect(kept?.toString()).toBe(left.length === items.length ? undefined : textOf(left));
         },
