@@ -22,7 +22,6 @@ const ONLY_LONG = [
   "faults/failed-starts",
   "faults/few-descriptors",
   "faults/full-disk",
-  "faults/hostile-bodies",
   "faults/kill-during-completions",
   "faults/kill-during-delete",
   "faults/kill-during-feedback",

@@ -33,14 +33,13 @@ import { registerCors } from "./http/cors.ts";
 import { registerErrorHandling, sendError } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
 import { registerOpenapi, registerOpenapiRoutes } from "./http/openapi/register.ts";
-import { registerBodies } from "./http/bodies/body-reader.ts";
-import { registerLargeBodies } from "./http/bodies/large-body.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerNodeResponses, serverOptions } from "./http/node-responses.ts";
 import { registerLoadShedding } from "./http/limits/load-shedding.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLog, withoutHeaders } from "./http/request-log.ts";
+import { registerBodyBytes } from "./http/limits/body-bytes.ts";
 import { registerRequestLimits } from "./http/limits/request-limits.ts";
 import { isBelowV1, registerTargets, rewriteTarget } from "./http/request-target.ts";
 import { registerSlowClients } from "./http/limits/slow-clients.ts";
@@ -60,7 +59,6 @@ import { createPriceStore } from "./prices/project/price-store.ts";
 import { costsBy, createPrices } from "./prices/prices.ts";
 import { registerDeletions } from "./deletion-jobs.ts";
 import { registerUsageRollup } from "./usage-rollup-jobs.ts";
-import { IngestWorker, type IngestWorkerOptions } from "./ingest-worker/ingest-worker.ts";
 import { meterUsageBasis } from "./usage-basis-meter.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import type { FairSemaphore } from "./fairness/fair-semaphore.ts";
@@ -133,7 +131,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const content = createContentWriter(engine, writing);
   const all = { calls: meterUsageBasis(writer, registry), feedback, content };
   const writers = limitWrites(all, reserve);
-  registerWriters(app, { writers, clock, slots: limiters.large_bodies, bodyLimitBytes });
+  for (const one of Object.values(writers)) app.addHook("onClose", () => one.drain());
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
   registerUsageRollup(app, { engine, clock, runExclusive: writer.runExclusive });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
@@ -187,14 +185,6 @@ function feedbackStatsLimits({ MAX_METRICS: maxMetrics, MAX_PERCENTILES: maxPerc
   return { maxMetrics, maxPercentiles };
 }
 
-/** Drains the writers before the app closes. The ingest worker stores through them too. */
-function registerWriters(app: App, options: IngestWorkerOptions): void {
-  for (const one of Object.values(options.writers)) app.addHook("onClose", () => one.drain());
-  const worker = new IngestWorker(options);
-  app.addHook("onClose", () => worker.close());
-  registerLargeBodies(app, (request, body) => worker.handle(request, body));
-}
-
 interface ServerDeps {
   readonly logger: FastifyBaseLogger;
   readonly registry: Registry;
@@ -239,10 +229,7 @@ async function createServer(
   rejectConnect(app, unreadable);
   registerTargets(app);
   await registerCors(app, config.CORS_ORIGINS);
-  registerBodies(app, {
-    inFlight: limiters.bodies,
-    stallMs: config.CLIENT_STALL_TIMEOUT_MS,
-  });
+  registerBodyBytes(app, limiters.bodies);
   registerJsonBody(app);
   registerValidation(app);
   registerErrorHandling(app);

@@ -130,7 +130,7 @@ const schema = z.object({
     .regex(/^[^/\s]{1,128}$/, "must be a name of up to 128 characters, without slashes and spaces")
     .default("default"),
   BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
-  INGEST_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
+  INGEST_BODY_LIMIT_BYTES: bytes.default(32 * 1024 * 1024),
   MAX_STREAMED_RESPONSES: count.default(64),
   MAX_STANDSTILL_SECONDS: whole(0, 86_400).default(60),
   MAX_RSS_BYTES: whole(0).default(0),

@@ -1,11 +1,19 @@
 import type { FastifyInstance } from "fastify";
 import { Gauge, type Registry } from "prom-client";
 import { createDiskReserve, type DiskReserve } from "./admin/disk-reserve.ts";
+import type { CallWriter } from "./calls/write/call-writer.ts";
+import type { ContentWriter } from "./content/content-writer.ts";
+import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import type { Config } from "./config.ts";
 import { registerPeriodic } from "./periodic.ts";
 import type { FairSemaphore } from "./fairness/fair-semaphore.ts";
-import type { Writers } from "./ingest-worker/ingest-worker.ts";
 import type { Engine } from "./store/engine.ts";
+
+export interface Writers {
+  readonly calls: CallWriter;
+  readonly feedback: FeedbackWriter;
+  readonly content: ContentWriter;
+}
 
 const PROBE_EVERY_MS = 1000;
 

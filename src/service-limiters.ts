@@ -12,8 +12,6 @@ export function createLimiters(config: Config) {
     streams: new FairSemaphore({ capacity: config.MAX_STREAMED_RESPONSES }),
     /** Bytes of request bodies. */
     bodies: new FairSemaphore({ capacity: config.MAX_BODY_BYTES_IN_FLIGHT }),
-    /** Requests in the ingest worker. */
-    large_bodies: new FairSemaphore({ capacity: 4, maxWaiting: 1000 }),
     /** Bytes waiting to be stored. */
     writes: new FairSemaphore({ capacity: config.INGEST_MAX_PENDING_BYTES }),
     gateway: new FairSemaphore({ capacity: config.UPSTREAM_MAX_CONCURRENT }),

@@ -80,7 +80,7 @@ export interface UploadOptions {
 }
 
 export function uploadOptions(request: FastifyRequest, limitBytes: number, idleMs: number): UploadOptions {
-  return { limitBytes, idleMs, hold: (bytes) => request.server.bodies.hold(request, bytes) };
+  return { limitBytes, idleMs, hold: (bytes) => request.holdBytes(bytes) };
 }
 
 /** Bodies up to this length are sent at once. */

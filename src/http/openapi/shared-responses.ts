@@ -100,7 +100,7 @@ const shared: Readonly<Record<number, SharedResponse>> = {
     when: "body",
     name: "TooLarge",
     description: "The body, or the requested response, is too large",
-    detail: "The body is larger than the limit of this route, 1048576 bytes decompressed.",
+    detail: "Body exceeds the limit of this route.",
   },
   415: {
     when: "body",
