@@ -32,7 +32,7 @@ import { registerConnections } from "./http/limits/connections.ts";
 import { registerCors } from "./http/cors.ts";
 import { registerErrorHandling, sendError } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
-import { registerOpenapi, registerOpenapiRoutes } from "./http/openapi/register.ts";
+import { registerOpenapi, registerOpenapiRoute } from "./http/openapi/register.ts";
 import { registerBodies } from "./http/bodies/body-reader.ts";
 import { registerLargeBodies } from "./http/bodies/large-body.ts";
 import { registerJsonBody } from "./http/json-body.ts";
@@ -122,7 +122,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const prices = createPrices(priceStore, { list, onUnknown: metrics.priceUnknown });
   const reserve = keepReserve(app, config, { engine, registry, pending: limiters.writes });
   registerHealth(app, { ...engine, health: reserve.health }, steady);
-  await registerOpenapiRoutes(app);
+  await registerOpenapiRoute(app);
   registerMetricsRoute(app, registry);
   const { INGEST_BODY_LIMIT_BYTES: bodyLimitBytes } = config;
   const { lingerMs = INGEST_LINGER_MS } = deps;

@@ -145,7 +145,8 @@ export function registerErrorHandling(app: FastifyInstance): void {
   const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     const path = request.url.split("?", 1)[0]!.replace(/(?<=.)\/$/, "");
     const allowed = allowedMethods(path);
-    if (allowed.length === 0) throw new AppError("not_found", "No route for this path.");
+    if (allowed.length === 0 || allowed.includes(request.method))
+      throw new AppError("not_found", "No route for this path.");
     void reply.header("allow", allowed.join(", "));
     throw new AppError("method_not_allowed", `This route accepts ${allowed.join(", ")}.`);
   };
