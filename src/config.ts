@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import type { RouteSettings } from "./gateway/upstreams.ts";
+import { FIXED_LIMITS, type FixedLimits } from "./fixed-limits.ts";
 import { nearestNames } from "./query/nearest-names.ts";
 import { readRoutesFile } from "./routes-file.ts";
 
@@ -13,10 +14,6 @@ const whole = (min: number, max = Number.MAX_SAFE_INTEGER) =>
     .regex(/^\d{1,16}$/, "must be a whole number")
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
-const seconds = z
-  .string()
-  .regex(/^\d{1,6}(\.\d{1,3})?$/, "must be a number of seconds")
-  .transform(Number);
 /** Node timers fire at once for longer delays. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const positiveMs = whole(1, MAX_TIMER_MS);
@@ -130,27 +127,17 @@ const schema = z.object({
     .default("default"),
   BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
   INGEST_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
-  MAX_BODY_BYTES_IN_FLIGHT: bytes.default(512 * 1024 * 1024),
-  MAX_CONNECTIONS: count.optional(),
   MAX_STREAMED_RESPONSES: count.default(64),
-  CLIENT_STALL_TIMEOUT_MS: positiveMs.default(60_000),
-  MAX_EVENT_LOOP_DELAY_MS: positiveMs.default(1000),
   MAX_STANDSTILL_SECONDS: whole(0, 86_400).default(60),
   MAX_RSS_BYTES: whole(0).default(0),
   STORE_MAX_CONCURRENT: count.optional(),
-  STORE_MAX_WAITING: count.default(1000),
-  STORE_MAX_WAIT_MS: positiveMs.default(10_000),
   QUERY_TIMEOUT_SECONDS: statementSeconds.default(120),
   QUERY_MEMORY_BYTES: bytes.default(4 * 1024 ** 3),
-  MAX_TRACE_CALLS: count.default(2_000_000),
-  MAX_STATS_CALLS: count.default(20_000_000),
-  MAX_STATS_AGGREGATES: count.default(1_000_000),
   MAX_FILTER_MEMBERS: count.default(10_000),
   MAX_METRICS: whole(1, 1000).default(100),
   MAX_PERCENTILES: whole(1, 1000).default(50),
   MAX_QUERY_DEPTH: whole(1, 100).default(64),
   MAX_QUERY_NODES: whole(1, 2000).default(1000),
-  INGEST_MAX_PENDING_BYTES: bytes.default(256 * 1024 * 1024),
   SHUTDOWN_TIMEOUT_MS: positiveMs.default(30_000),
   PRICES_FILE: z.string().optional(),
 
@@ -160,33 +147,20 @@ const schema = z.object({
   CHAT_UPSTREAM_API_KEY: upstreamKey.optional(),
   ANTHROPIC_UPSTREAM_URL: httpUrl.optional(),
   ANTHROPIC_UPSTREAM_API_KEY: upstreamKey.optional(),
-  ANTHROPIC_UPSTREAM_PROVIDER: z.string().optional(),
   GEMINI_UPSTREAM_URL: httpUrl.optional(),
   GEMINI_UPSTREAM_API_KEY: upstreamKey.optional(),
-  GEMINI_UPSTREAM_PROVIDER: z.string().optional(),
-  TRAINING_UPSTREAM_PROVIDER: z.string().optional(),
-  CHAT_UPSTREAM_PROVIDER: z.string().optional(),
   GATEWAY_ROUTES_FILE: z.string().optional(),
   GATEWAY_PASSTHROUGH_PATHS: passedPaths.default(["/preview", "/training", "GET /models"]),
-  TRAINING_BODY_LIMIT_BYTES: bytes.default(1024 * 1024 * 1024),
-  CHAT_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
-  UPLOAD_IDLE_TIMEOUT_MS: positiveMs.default(120_000),
-  GATEWAY_STALL_TIMEOUT_MS: positiveMs.default(600_000),
-  UPSTREAM_MAX_CONCURRENT: count.default(8000),
-  UPSTREAM_CONNECT_TIMEOUT_MS: positiveMs.default(10_000),
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: positiveMs.default(1_200_000),
   UPSTREAM_IDLE_TIMEOUT_MS: positiveMs.default(1_200_000),
-  SSE_KEEP_ALIVE_SECONDS: seconds.default(15),
-  GATEWAY_INCLUDE_USAGE: onOrOff.default(true),
   GATEWAY_CAPTURE_CONTENT: onOrOff.default(true),
-  RECORDER_MAX_PENDING_CALLS: count.default(10_000),
-  RECORDER_MAX_PENDING_BYTES: bytes.default(64 * 1024 * 1024),
 });
 
-export type Config = Readonly<z.infer<typeof schema>> & {
-  /** Entries of `GATEWAY_ROUTES_FILE`. */
-  readonly gatewayRoutes?: readonly RouteSettings[];
-};
+export type Config = Readonly<z.infer<typeof schema>> &
+  FixedLimits & {
+    /** Entries of `GATEWAY_ROUTES_FILE`. */
+    readonly gatewayRoutes?: readonly RouteSettings[];
+  };
 
 export const settingNames: readonly string[] = Object.keys(schema.shape);
 
@@ -208,7 +182,10 @@ export function backupDirOf(config: Config): string | undefined {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the settings. Throws `ConfigError` with all problems, but without values, which may be secret. */
-export function readConfig(environment: Environment = process.env): Config {
+export function readConfig(
+  environment: Environment = process.env,
+  limits: FixedLimits = FIXED_LIMITS,
+): Config {
   const problems: string[] = [];
   const given: Record<string, string> = {};
   for (const name of settingNames) {
@@ -236,7 +213,11 @@ export function readConfig(environment: Environment = process.env): Config {
       : readRoutesFile(routesFile, environment, httpUrl);
   problems.push(...routeProblems.map((problem) => `GATEWAY_ROUTES_FILE: ${problem}`));
   if (!result.success || problems.length > 0) throw new ConfigError(problems);
-  return Object.freeze({ ...result.data, ...(routes === undefined ? {} : { gatewayRoutes: routes }) });
+  return Object.freeze({
+    ...limits,
+    ...result.data,
+    ...(routes === undefined ? {} : { gatewayRoutes: routes }),
+  });
 }
 
 /** Reads the variable, or the first line of the file named by `<name>_FILE`. Blank counts as unset. */

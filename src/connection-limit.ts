@@ -4,7 +4,6 @@ import type { Config } from "./config.ts";
 const EMBEDDED_RESERVE = 700;
 const OTHER_RESERVE = 150;
 const MIN_CONNECTIONS = 32;
-const MAX_CONNECTIONS = 20_000;
 
 interface DescriptorUse {
   readonly embedded: boolean;
@@ -15,7 +14,7 @@ interface DescriptorUse {
 /** Computes the client connections that fit below the open-files limit. */
 export function connectionsThatFit(openFiles: number, { embedded, gateway }: DescriptorUse): number {
   const left = openFiles - OTHER_RESERVE - (embedded ? EMBEDDED_RESERVE : 0);
-  return Math.min(MAX_CONNECTIONS, Math.max(MIN_CONNECTIONS, Math.floor(left / (gateway ? 2 : 1))));
+  return Math.max(MIN_CONNECTIONS, Math.floor(left / (gateway ? 2 : 1)));
 }
 
 /** Reads the open-files limit; Node raised the soft limit to the hard one. Infinity: unlimited. */
@@ -29,13 +28,9 @@ export function openFilesLimit(): number {
   return typeof soft === "number" ? soft : Infinity;
 }
 
-/** Returns the connection limit: the setting, else as many as fit. */
+/** Returns the connection limit: as many as fit, at most `MAX_CONNECTIONS`. */
 export function connectionLimit(config: Config): number {
-  return (
-    config.MAX_CONNECTIONS ??
-    connectionsThatFit(openFilesLimit(), {
-      embedded: config.CLICKHOUSE_URL === undefined,
-      gateway: config.TRAINING_UPSTREAM_URL !== undefined || config.CHAT_UPSTREAM_URL !== undefined,
-    })
-  );
+  const embedded = config.CLICKHOUSE_URL === undefined;
+  const gateway = config.TRAINING_UPSTREAM_URL !== undefined || config.CHAT_UPSTREAM_URL !== undefined;
+  return Math.min(config.MAX_CONNECTIONS, connectionsThatFit(openFilesLimit(), { embedded, gateway }));
 }

@@ -9,22 +9,18 @@ export function gatewayRoutesSettings(config: Config, open: FairSemaphore): Gate
     training: {
       url: config.TRAINING_UPSTREAM_URL,
       apiKey: config.TRAINING_UPSTREAM_API_KEY,
-      provider: config.TRAINING_UPSTREAM_PROVIDER,
     },
     chat: {
       url: config.CHAT_UPSTREAM_URL,
       apiKey: config.CHAT_UPSTREAM_API_KEY,
-      provider: config.CHAT_UPSTREAM_PROVIDER,
     },
     anthropic: {
       url: config.ANTHROPIC_UPSTREAM_URL,
       apiKey: config.ANTHROPIC_UPSTREAM_API_KEY,
-      provider: config.ANTHROPIC_UPSTREAM_PROVIDER,
     },
     gemini: {
       url: config.GEMINI_UPSTREAM_URL,
       apiKey: config.GEMINI_UPSTREAM_API_KEY,
-      provider: config.GEMINI_UPSTREAM_PROVIDER,
     },
     routes: config.gatewayRoutes,
     open,
@@ -38,9 +34,8 @@ export function gatewayRoutesSettings(config: Config, open: FairSemaphore): Gate
     typedBodyLimitBytes: config.BODY_LIMIT_BYTES,
     uploadIdleMs: config.UPLOAD_IDLE_TIMEOUT_MS,
     stallMs: config.GATEWAY_STALL_TIMEOUT_MS,
-    sseKeepAliveMs: config.SSE_KEEP_ALIVE_SECONDS * 1000,
+    sseKeepAliveMs: config.SSE_KEEP_ALIVE_MS,
     passThrough: config.GATEWAY_PASSTHROUGH_PATHS,
-    includeUsage: config.GATEWAY_INCLUDE_USAGE,
     captureContent: config.GATEWAY_CAPTURE_CONTENT,
     ...shutdownDeadlines(config),
     maxPendingCalls: config.RECORDER_MAX_PENDING_CALLS,

@@ -28,7 +28,6 @@ export interface ModelRelayOptions {
   readonly settings: {
     readonly chatBodyLimitBytes: number;
     readonly uploadIdleMs: number;
-    readonly includeUsage: boolean;
     readonly captureContent: boolean;
   };
 }
@@ -48,7 +47,7 @@ export async function relayModelApi(
   else options.recorder.admit();
   const limits = uploadOptions(request, settings.chatBodyLimitBytes, settings.uploadIdleMs);
   const isRecorded = named.project !== undefined;
-  const includeUsage = isRecorded && modelApi.asksForUsage === true && settings.includeUsage;
+  const includeUsage = isRecorded && modelApi.asksForUsage === true;
   const query = routeQueryOf(request);
   const routing = { ...options, query, isRecorded, includeUsage, limits };
   const { target, read } = await routeRequest(request, routing);

@@ -33,8 +33,6 @@ export interface GatewayRoutesSettings extends GatewaySettings {
   readonly uploadIdleMs: number;
   /** Paths without own routes that are relayed unchanged. */
   readonly passThrough: readonly string[];
-  /** Adds `include_usage` to recorded streams whose client does not set it. */
-  readonly includeUsage: boolean;
   readonly captureContent: boolean;
   /** Time for open responses at shutdown. */
   readonly graceMs: number;

@@ -12,8 +12,6 @@ import {
 } from "../helpers/test-cluster.ts";
 import { until } from "../helpers/until.ts";
 
-/** Capacity of the recorder's queue; further completions wait only in the journal. */
-const QUEUED = 40;
 const COMPLETIONS = 72;
 const replicas = Array.from({ length: replicaCount }, (_, index) => index + 1);
 
@@ -24,10 +22,7 @@ describe.skipIf(!hasFaults)(`completions while all replicas are unavailable, on 
   beforeAll(async () => {
     cluster = await openCluster();
     upstream = await startReferenceUpstream();
-    service = await cluster.start([], {
-      TRAINING_UPSTREAM_URL: upstream.url,
-      RECORDER_MAX_PENDING_CALLS: String(QUEUED),
-    });
+    service = await cluster.start([], { TRAINING_UPSTREAM_URL: upstream.url });
   });
   afterAll(async () => {
     await cluster?.close();

@@ -19,7 +19,6 @@ const settings = {
   ROOT_API_KEY: ROOT_KEY,
   RATE_LIMIT_PER_MINUTE: "1000000000",
   KEY_MAX_CONCURRENT: "100000",
-  MAX_EVENT_LOOP_DELAY_MS: "60000",
 };
 
 let one: ServiceProcess;

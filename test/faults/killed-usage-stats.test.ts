@@ -23,7 +23,7 @@ import { picodollars } from "../models/usage-totals.ts";
 const LIVES = runs(1, 5);
 const { seed, ...seeded } = seededRandom();
 const dir = mkdtempSync(join(tmpdir(), "sumtree-killed-stats-"));
-const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY, MAX_EVENT_LOOP_DELAY_MS: "60000" };
+const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY };
 
 let one: ServiceProcess;
 beforeAll(async () => {

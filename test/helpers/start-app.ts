@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { buildApp, type App, type Deps } from "../../src/app.ts";
 import type { Engine } from "../../src/store/engine.ts";
-import { readConfig, type Config } from "../../src/config.ts";
+import type { Config } from "../../src/config.ts";
 import { watchResponses } from "./described-responses.ts";
 import { openProcessEngine, type TestEngine } from "./process-engine.ts";
+import { testConfig } from "./test-config.ts";
 import { hasExternalStore, externalStoreSettings, openExternalStore } from "./external-store.ts";
 
 export type { TestEngine } from "./process-engine.ts";
@@ -68,7 +69,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
 
 /** The same on an engine that is open already, and stays open: for several replicas of the service. */
 export async function startAppOn(engine: Engine, options: StartOptions = {}): Promise<TestApp> {
-  const config = readConfig({
+  const config = testConfig({
     LOG_LEVEL: "silent",
     // tests share the event loop with the service, and the machine with each other
     MAX_EVENT_LOOP_DELAY_MS: "60000",

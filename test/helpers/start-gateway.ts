@@ -2,7 +2,6 @@ import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { pino } from "pino";
 import { buildApp, type Deps } from "../../src/app.ts";
-import { readConfig } from "../../src/config.ts";
 import {
   startReferenceUpstream,
   type ReferenceUpstream,
@@ -10,6 +9,7 @@ import {
 } from "./reference-upstream/server.ts";
 import { head, sendRaw, type RawExchange } from "./raw-http.ts";
 import { ROOT_KEY, startApp, type StartOptions, type TestApp } from "./start-app.ts";
+import { testConfig } from "./test-config.ts";
 import { until } from "./until.ts";
 
 export const UPSTREAM_KEY = "upstream-key-of-the-operator";
@@ -67,7 +67,7 @@ export async function startSecondApp(
     engine = first.engine,
   }: Partial<Pick<Deps, "logger" | "engine">> = {},
 ): Promise<SecondApp> {
-  const config = readConfig({
+  const config = testConfig({
     TRAINING_UPSTREAM_URL: first.upstream.url,
     TRAINING_UPSTREAM_API_KEY: UPSTREAM_KEY,
     GATEWAY_PASSTHROUGH_PATHS: "/",

@@ -23,7 +23,7 @@ beforeAll(async () => {
     upstream: { usageByDefault: false },
   });
   const gemini = test.upstream.url.replace(/\/v1$/, "");
-  app = await startSecondApp(test, { SSE_KEEP_ALIVE_SECONDS: "0.2", GEMINI_UPSTREAM_URL: gemini });
+  app = await startSecondApp(test, { SSE_KEEP_ALIVE_MS: "200", GEMINI_UPSTREAM_URL: gemini });
 });
 afterAll(async () => {
   await app.close();

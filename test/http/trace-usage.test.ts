@@ -107,7 +107,7 @@ describe("POST /trace/usage", () => {
     const response = await usageOf("acme/many");
     expect([response.status, response.json().detail]).toEqual([
       413,
-      expect.stringMatching(/5001 calls.*at most 5000.*MAX_TRACE_CALLS/),
+      expect.stringMatching(/5001 calls.*at most 5000.*fewer traces/),
     ]);
   });
 });

@@ -39,7 +39,6 @@ describe("readConfig", () => {
     ["MAX_RSS_BYTES", "2GB"],
     ["SHUTDOWN_TIMEOUT_MS", "2147483648"],
     ["QUERY_TIMEOUT_SECONDS", "86401"],
-    ["SSE_KEEP_ALIVE_SECONDS", "-1"],
     ["TRUST_PROXY", "1.2.3"],
     ["TRUST_PROXY", "10.0.0.0/33"],
     ["DATA_DIR", "~/data"],
@@ -66,7 +65,6 @@ describe("readConfig", () => {
     ["HOST", "0.0.0.0", "0.0.0.0"],
     ["PORT", " 8081 ", 8081],
     ["TRUST_PROXY", "10.0.0.0/8,fd00::/8,192.0.2.1", "10.0.0.0/8,fd00::/8,192.0.2.1"],
-    ["SSE_KEEP_ALIVE_SECONDS", "0.5", 0.5],
     ["MAX_RSS_BYTES", "0", 0],
   ] as const)("%s=%j is %j", (name, value, expected) => {
     expect(readConfig({ [name]: value })[name]).toBe(expected);

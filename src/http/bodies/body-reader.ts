@@ -193,9 +193,7 @@ function incomplete(cause?: Error): AppError {
 }
 
 function tooManyInFlight(): AppError {
-  return new AppError(
-    "service_overloaded",
-    "Too many body bytes in flight (MAX_BODY_BYTES_IN_FLIGHT). Retry later.",
-    { retryAfterSeconds: 2 },
-  );
+  return new AppError("service_overloaded", "Too many body bytes in flight. Retry later.", {
+    retryAfterSeconds: 2,
+  });
 }

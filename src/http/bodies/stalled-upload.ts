@@ -26,8 +26,5 @@ export function watchUpload(
 }
 
 function stalled(stallMs: number): AppError {
-  return new AppError(
-    "client_stalled",
-    `Upload slower than ${MIN_UPLOAD_BYTES} bytes in ${stallMs} ms (CLIENT_STALL_TIMEOUT_MS).`,
-  );
+  return new AppError("client_stalled", `Upload slower than ${MIN_UPLOAD_BYTES} bytes in ${stallMs} ms.`);
 }

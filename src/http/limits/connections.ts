@@ -134,7 +134,7 @@ function meter(registry: Registry, count: () => number): Counter<"reason"> {
 }
 
 function tooManyConnections(): AppError {
-  return new AppError("service_overloaded", "Too many open connections (MAX_CONNECTIONS). Retry later.", {
+  return new AppError("service_overloaded", "Too many open connections. Retry later.", {
     retryAfterSeconds: 2,
   });
 }

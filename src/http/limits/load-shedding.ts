@@ -60,11 +60,7 @@ function residentBytes(): number | undefined {
 }
 
 function overloaded(): AppError {
-  return new AppError(
-    "service_overloaded",
-    "Server overloaded (MAX_EVENT_LOOP_DELAY_MS or MAX_RSS_BYTES). Retry later.",
-    {
-      retryAfterSeconds: 2,
-    },
-  );
+  return new AppError("service_overloaded", "Server overloaded (event loop or MAX_RSS_BYTES). Retry later.", {
+    retryAfterSeconds: 2,
+  });
 }

@@ -94,7 +94,7 @@ const shared: Readonly<Record<number, SharedResponse>> = {
     when: "body",
     name: "Stalled",
     description: "Upload too slow",
-    detail: "Upload slower than 65536 bytes in 60000 ms (CLIENT_STALL_TIMEOUT_MS).",
+    detail: "Upload slower than 65536 bytes in 60000 ms.",
   },
   413: {
     when: "body",

@@ -76,7 +76,7 @@ export class CallsFold {
     if ((this.models.length + 1) * plan.buckets.startsUs.length > maxAggregates) {
       throw new AppError(
         "too_many_calls",
-        `More than ${maxAggregates} models × buckets. Use a larger granularity or a shorter window, or raise MAX_STATS_AGGREGATES.`,
+        `More than ${maxAggregates} models × buckets. Use a larger granularity or a shorter window.`,
       );
     }
     const model = this.models.push(llm) - 1;

@@ -52,6 +52,6 @@ function tooManyCalls(what: string, maxCalls: number): AppError {
   return new AppError(
     "too_many_calls",
     `The selected traces have ${what}; a response reads at most ${maxCalls}. ` +
-      "Use a shorter window, select fewer calls, or raise MAX_STATS_CALLS.",
+      "Use a shorter window or select fewer calls.",
   );
 }

@@ -48,7 +48,7 @@ export class AggregateTable {
       throw new AppError(
         "too_many_calls",
         `More than ${this.maxAggregates} groups × buckets. ` +
-          "Use a larger granularity, a shorter window or fewer groups, or raise MAX_STATS_AGGREGATES.",
+          "Use a larger granularity, a shorter window or fewer groups.",
       );
     }
     this.numbers.set(group * this.buckets + bucket, this.sums.length);

@@ -46,10 +46,7 @@ export async function readTraceOf(
     columns,
     maxCalls,
     tooMany: (what) =>
-      new AppError(
-        "too_many_calls",
-        `The trace has ${what}; a receipt reads at most ${maxCalls}. Raise MAX_TRACE_CALLS.`,
-      ),
+      new AppError("too_many_calls", `The trace has ${what}; a receipt reads at most ${maxCalls}.`),
     signal,
   });
   if (found.traceCount > 1) throw ambiguous();

@@ -110,7 +110,6 @@ async function sendUsage(
 function tooManyCalls(what: string, maxCalls: number): AppError {
   return new AppError(
     "too_many_calls",
-    `The selected traces have ${what}; one response reads at most ${maxCalls}. ` +
-      "Select fewer traces or raise MAX_TRACE_CALLS.",
+    `The selected traces have ${what}; one response reads at most ${maxCalls}. Select fewer traces.`,
   );
 }

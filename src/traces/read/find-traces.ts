@@ -74,6 +74,6 @@ function tooManyTraces(most: number): AppError {
   return new AppError(
     "too_many_calls",
     `More than ${most} traces of this window changed recently or are not yet in the usage rollup. ` +
-      "Use a shorter window, add conditions, or raise MAX_STATS_AGGREGATES.",
+      "Use a shorter window or add conditions.",
   );
 }

@@ -47,7 +47,7 @@ export async function foldTraces(
     new AppError(
       "too_many_calls",
       `The selected traces have ${what}; a response reads at most ${maxCalls}. ` +
-        "Use a shorter window, a smaller limit, add conditions, or raise MAX_STATS_CALLS.",
+        "Use a shorter window or a smaller limit, or add conditions.",
     );
   const found = await readCalls(engine, plan, {
     names,

@@ -126,7 +126,7 @@ async function checkCallCount(
   if (size === undefined || size.calls <= maxCalls) return;
   throw new AppError(
     "too_many_calls",
-    `The trace has ${size.calls} calls; one response reads at most ${maxCalls}. Raise MAX_TRACE_CALLS.`,
+    `The trace has ${size.calls} calls; one response reads at most ${maxCalls}.`,
   );
 }
 
