@@ -93,8 +93,8 @@ const shared: Readonly<Record<number, SharedResponse>> = {
   408: {
     when: "body",
     name: "Stalled",
-    description: "Upload too slow",
-    detail: "Upload slower than 65536 bytes in 60000 ms.",
+    description: "The request did not arrive in time",
+    detail: "The request did not arrive in time.",
   },
   413: {
     when: "body",
