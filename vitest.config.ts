@@ -38,7 +38,6 @@ const ONLY_LONG = [
   "http/erasure-fairness",
   "http/many-months",
   "http/model-api-sums",
-  "http/pressure",
   "scripts/usage-rollup",
   "scripts/package",
 ].map((name) => `test/${name}.test.ts`);
@@ -58,7 +57,6 @@ const ALONE = [
   "faults/fairness",
   "faults/store-away-over-http",
   "http/many-months",
-  "http/pressure",
   "scripts/usage-rollup",
 ].map((name) => `test/${name}.test.ts`);
 

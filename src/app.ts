@@ -249,10 +249,7 @@ async function createServer(
     requestEncodings: ["gzip", "deflate", "identity"],
   });
   await registerOpenapi(app, { otherErrors: gatewayErrors });
-  registerLoadShedding(app, {
-    maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
-    maxRssBytes: config.MAX_RSS_BYTES,
-  });
+  await registerLoadShedding(app, config.MAX_EVENT_LOOP_DELAY_MS);
   await registerRequestLimits(app, {
     maxPerMinute: config.RATE_LIMIT_PER_MINUTE,
     open: limiters.requests,

@@ -131,8 +131,6 @@ const schema = z.object({
     .default("default"),
   BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
   INGEST_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
-  MAX_STANDSTILL_SECONDS: whole(0, 86_400).default(60),
-  MAX_RSS_BYTES: whole(0).default(0),
   STORE_MAX_CONCURRENT: count.optional(),
   QUERY_TIMEOUT_SECONDS: statementSeconds.default(120),
   QUERY_MEMORY_BYTES: bytes.default(4 * 1024 ** 3),

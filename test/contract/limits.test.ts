@@ -286,10 +286,6 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
     expect((await app.inject("/healthz")).statusCode).toBe(200);
     return answer;
   },
-  async MAX_RSS_BYTES() {
-    const app = await start({ MAX_RSS_BYTES: "1" });
-    return untilRefused(() => usage(app));
-  },
   async INGEST_MAX_PENDING_BYTES() {
     const app = await start({ INGEST_MAX_PENDING_BYTES: "4000" });
     return refusal(await many(3, (n) => post(app, "/call/start", callStart(`p${n}`, { op_name: long }))));
