@@ -27,7 +27,7 @@ import { feedbackRoutes } from "./feedback/routes.ts";
 import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
 import { feedbackStatsRoutes } from "./feedback/stats/routes.ts";
 import { compression } from "./http/compression.ts";
-import { registerConnections } from "./http/limits/connections.ts";
+import { registerConnections, registerStalledClients } from "./http/limits/connections.ts";
 import { registerCors } from "./http/cors.ts";
 import { registerErrorHandling, sendError } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
@@ -42,7 +42,6 @@ import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLog, withoutHeaders } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/limits/request-limits.ts";
 import { isBelowV1, registerTargets, rewriteTarget } from "./http/request-target.ts";
-import { registerSlowClients } from "./http/limits/slow-clients.ts";
 import { rejectConnect, respondBadUrl, rejectMalformed } from "./http/malformed-requests.ts";
 import { registerValidation } from "./http/schemas/validation.ts";
 import type { Journal } from "./journal/journal.ts";
@@ -219,8 +218,9 @@ async function createServer(
     forceCloseConnections: "idle",
     // requests on open connections are served during shutdown
     return503OnClosing: false,
-    // gigabyte training bodies take minutes; the gateway aborts stalled uploads
+    // gigabyte training bodies take minutes
     requestTimeout: 1_200_000,
+    connectionTimeout: config.CLIENT_STALL_TIMEOUT_MS,
     exposeHeadRoutes: false,
     clientErrorHandler: (error, socket) => rejectMalformed(error, socket, unreadable),
     frameworkErrors: (error, request, reply) =>
@@ -233,14 +233,12 @@ async function createServer(
     closeMs: shutdownDeadlines(config).closeMs,
     registry,
   });
+  registerStalledClients(app);
   registerNodeResponses(app);
   rejectConnect(app, unreadable);
   registerTargets(app);
   await registerCors(app, config.CORS_ORIGINS);
-  registerBodies(app, {
-    inFlight: limiters.bodies,
-    stallMs: config.CLIENT_STALL_TIMEOUT_MS,
-  });
+  registerBodies(app, limiters.bodies);
   registerJsonBody(app);
   registerValidation(app);
   registerErrorHandling(app);
@@ -249,14 +247,7 @@ async function createServer(
     requestEncodings: ["gzip", "deflate", "identity"],
   });
   await registerOpenapi(app, { otherErrors: gatewayErrors });
-  registerLoadShedding(app, {
-    maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
-    maxRssBytes: config.MAX_RSS_BYTES,
-  });
-  registerSlowClients(app, {
-    streams: limiters.streams,
-    stallMs: config.CLIENT_STALL_TIMEOUT_MS,
-  });
+  await registerLoadShedding(app, config.MAX_EVENT_LOOP_DELAY_MS);
   await registerRequestLimits(app, {
     maxPerMinute: config.RATE_LIMIT_PER_MINUTE,
     open: limiters.requests,

@@ -30,7 +30,6 @@ export interface GatewayRoutesSettings extends GatewaySettings {
   readonly chatBodyLimitBytes: number;
   readonly trainingBodyLimitBytes: number;
   readonly typedBodyLimitBytes: number;
-  readonly uploadIdleMs: number;
   /** Paths without own routes that are relayed unchanged. */
   readonly passThrough: readonly string[];
   readonly captureContent: boolean;

@@ -2,18 +2,28 @@ import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../shared/errors.ts";
+import { AppError, type ErrorCode } from "../shared/errors.ts";
 import type { sendError } from "./errors.ts";
 
 const TUNNEL = "CONNECT";
 
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly code?: ErrorCode;
+}
+
 /** Responses by error code of Node's HTTP parser. Source: nodejs.org/api/http.html, "clientError". */
-const responses: Readonly<Record<string, { status: number; text: string }>> = {
+const responses: Readonly<Record<string, Answer>> = {
   [TUNNEL]: { status: 400, text: "The request target is not a path." },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: "Request timeout." },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    text: "The request did not arrive in time.",
+    code: "client_stalled",
+  },
   HPE_HEADER_OVERFLOW: { status: 431, text: "The headers are too large." },
 };
-const unreadable = { status: 400, text: "Malformed request." };
+const unreadable: Answer = { status: 400, text: "Malformed request." };
 
 interface RejectOptions {
   readonly log: FastifyBaseLogger;
@@ -31,12 +41,12 @@ export function rejectMalformed(
   { log, bodyOf }: RejectOptions,
 ): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
-  const { status, text } = responses[error.code ?? ""] ?? unreadable;
+  const { status, text, code = "bad_request" } = responses[error.code ?? ""] ?? unreadable;
   const requestId = randomUUID();
   log.debug({ code: error.code, status, request_id: requestId }, "malformed request rejected");
   const packet = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString("latin1") : "";
   const [, originalUrl = ""] = /^[A-Z]+ (\S+) HTTP\//.exec(packet) ?? [];
-  const body = JSON.stringify(bodyOf(new AppError("bad_request", text), { originalUrl, id: requestId }));
+  const body = JSON.stringify(bodyOf(new AppError(code, text), { originalUrl, id: requestId }));
   if (!socket.writable) {
     socket.destroy();
     return;

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { generateKey } from "../../src/http/auth/api-key.ts";
@@ -252,7 +253,7 @@ describe("a client that stays", () => {
   });
 
   it("but stops during its upload receives an error, and the upstream request is closed", async () => {
-    const impatient = await startSecondApp(test, { UPLOAD_IDLE_TIMEOUT_MS: "300" });
+    const impatient = await startSecondApp(test, { CLIENT_STALL_TIMEOUT_MS: "300" });
     const { answer } = sendRaw(
       impatient.port,
       head(
@@ -263,9 +264,38 @@ describe("a client that stays", () => {
       ),
       "x".repeat(10_000),
     );
-    expect(await answer).toMatchObject({ status: 400, complete: true });
+    expect(await answer).toMatchObject({ status: 408, complete: true });
     expect(await test.upstream.seen[0]!.left).toBe(true);
     await impatient.close();
+  });
+
+  it("is not at fault for an upstream that is silent", async () => {
+    const impatient = await startSecondApp(test, { CLIENT_STALL_TIMEOUT_MS: "300" });
+    test.upstream.fail({ kind: "silence", ms: 1000 });
+    const lines = ["host: g", `authorization: Bearer ${ROOT_KEY}`];
+    const silent = sendRaw(impatient.port, head("GET /v1/preview/base-models HTTP/1.1", ...lines));
+    expect(await silent.answer).toMatchObject({ status: 200, complete: true });
+    await impatient.close();
+  });
+
+  it("is not at fault for an upstream that reads nothing of its upload", async () => {
+    const unread = createServer((socket) => socket.pause()).listen(0, "127.0.0.1");
+    await once(unread, "listening");
+    const impatient = await startSecondApp(test, {
+      CLIENT_STALL_TIMEOUT_MS: "300",
+      UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "1500",
+      TRAINING_UPSTREAM_URL: `http://127.0.0.1:${(unread.address() as AddressInfo).port}`,
+    });
+    const lines = ["host: g", `authorization: Bearer ${ROOT_KEY}`, "content-length: 100000000"];
+    const { answer, socket } = sendRaw(
+      impatient.port,
+      head("POST /v1/preview/training-jobs HTTP/1.1", ...lines),
+    );
+    const part = Buffer.alloc(1_000_000, " ");
+    for (let n = 0; n < 100; n++) socket.write(part);
+    expect(await answer).toMatchObject({ status: 504, complete: true });
+    await impatient.close();
+    unread.close();
   });
 
   it("reuses its connection, and the gateway its upstream connection, over many requests", async () => {
