@@ -287,5 +287,9 @@ const healthSchema: schema.RouteSchema = {
 };
 
 function described({ response, ...parts }: schema.RouteSchema): FastifySchema {
-  return { ...parts, errors: "GatewayError", response: { 200: response, default: schema.errorResponse } };
+  return {
+    ...parts,
+    errorResponse: "GatewayError",
+    response: { 200: response, default: schema.errorResponse },
+  };
 }

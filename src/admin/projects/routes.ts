@@ -124,7 +124,6 @@ const readDeletionSchema = {
       done_at: null,
     },
   },
-  errors: [404],
   params: deletionParams,
   response: { 200: deletionRes },
 };
