@@ -3,7 +3,6 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { Registry } from "prom-client";
 import { apiKeyRoutes } from "./admin/keys/routes.ts";
 import { whoamiRoutes } from "./admin/keys/whoami.ts";
-import { createFailedAttempts } from "./http/auth/failed-attempts.ts";
 import { createAuditLog, type AuditLog } from "./http/audit/audit-log.ts";
 import { registerAudit } from "./http/audit/register-audit.ts";
 import { auditRoutes } from "./admin/audit/routes.ts";
@@ -100,7 +99,6 @@ export interface Deps {
 export type App = FastifyInstance;
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const INGEST_LINGER_MS = 20;
 
 /** Builds the whole service as one Fastify instance, for the process, tests, benchmarks and scripts. */
@@ -269,21 +267,13 @@ async function registerKeys(
     pending,
   }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock; pending: FairSemaphore },
 ): Promise<AuditLog> {
-  const days = config.KEY_MAX_LIFETIME_DAYS;
-  const limits = {
-    maxPerProject: config.MAX_KEYS_PER_PROJECT,
-    maxCreated: config.MAX_KEYS_CREATED_PER_KEY,
-    maxLifetimeMs: days === undefined ? undefined : days * DAY_MS,
-  };
-  const store = createKeyStore(engine, limits.maxLifetimeMs);
-  const ring = createKeyRing(store, rootKey, { clock, steady });
+  const ring = createKeyRing(createKeyStore(engine), rootKey, { clock, steady });
   const uses = createKeyUses(engine, clock);
-  const attempts = createFailedAttempts(app, config.FAILED_AUTH_PER_MINUTE);
-  await registerGuard(app, { keys: ring, attempts, uses, origins: config.CORS_ORIGINS });
+  await registerGuard(app, { keys: ring, uses, origins: config.CORS_ORIGINS });
   const audit = createAuditLog(engine, { lingerMs: 0, pending });
   registerAudit(app, { log: audit, clock });
   registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, atEnd: true, run: () => uses.flush() });
-  await app.register(apiKeyRoutes, { store, ring, uses, clock, limits });
+  await app.register(apiKeyRoutes, { ring, uses, clock });
   await app.register(whoamiRoutes, { engine });
   await app.register(auditRoutes, { engine });
   return audit;

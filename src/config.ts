@@ -118,12 +118,8 @@ const schema = z.object({
     .max(512, { error: "must have at most 512 characters", abort })
     .regex(/^[\x21-\x7e]*$/, "must be letters, digits and signs, without spaces")
     .optional(),
-  FAILED_AUTH_PER_MINUTE: count.default(60),
   RATE_LIMIT_PER_MINUTE: count.default(120_000),
   KEY_MAX_CONCURRENT: count.default(256),
-  KEY_MAX_LIFETIME_DAYS: whole(1, 36_500).optional(),
-  MAX_KEYS_PER_PROJECT: count.default(200),
-  MAX_KEYS_CREATED_PER_KEY: count.default(1000),
   MIN_FREE_DISK_BYTES: whole(0).optional(),
   DEFAULT_ENTITY: z
     .string()

@@ -1,7 +1,6 @@
 import { gzipSync, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { generateKey } from "../../src/http/auth/api-key.ts";
-import { createKeyStore } from "../../src/http/auth/key-store.ts";
+import { addKey } from "../helpers/add-key.ts";
 import { describedRoutes } from "../helpers/openapi-document.ts";
 import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 
@@ -9,16 +8,7 @@ let test: TestApp;
 let readKey: string;
 beforeAll(async () => {
   test = await startApp();
-  const { id, text, secretHash } = generateKey();
-  readKey = text;
-  await createKeyStore(test.engine).add({
-    id,
-    name: "reader",
-    secretHash,
-    scopes: ["read"],
-    projects: ["acme/*"],
-    expiresAtMs: null,
-  });
+  readKey = await addKey(test, ["read"], ["acme/*"]);
 });
 afterAll(() => test.close());
 

@@ -166,7 +166,7 @@ describe("a client that leaves while its key is checked", () => {
     const { id, text, secretHash } = generateKey();
     const key = { id, name: "t", secretHash, scopes: ["train"], projects: ["*"], expiresAtMs: null } as const;
     await createKeyStore(test.engine).add(key);
-    const held = blockStatement(test.engine, "api_key_find");
+    const held = blockStatement(test.engine, "api_key_list");
     const app = await startSecondApp(test, {}, { engine: held.engine });
     try {
       const body = `{${messages}}`;

@@ -118,7 +118,7 @@ describe.each(settingNames.filter((name) => !ANYTHING.test(name)))("a wrong %s",
   });
 });
 
-it.each([...URLS, "", "//host", 7, null])("names the line of a route to %j", (url) => {
+it.each([...URLS, "", "//host", 7, null])("names the entry of a route to %j", (url) => {
   const routes = JSON.stringify(
     [
       { api: "openai", url: "http://a" },
@@ -128,7 +128,7 @@ it.each([...URLS, "", "//host", 7, null])("names the line of a route to %j", (ur
     1,
   );
   const problems = problemsOf({ GATEWAY_ROUTES_FILE: file("routes.json", routes) });
-  expect(problems).toEqual([expect.stringMatching(/^GATEWAY_ROUTES_FILE: line 8: 1\.url: must (?:be|have)/)]);
+  expect(problems).toEqual([expect.stringMatching(/^GATEWAY_ROUTES_FILE: entry 1\.url: must (?:be|have)/)]);
   expect(problems[0]).not.toContain(SECRET);
 });
 

@@ -78,7 +78,8 @@ export async function registerOpenapi(
 /** Adds `/openapi.json`. */
 export async function registerOpenapiRoute(app: FastifyInstance): Promise<void> {
   let document: string | undefined;
-  app.get("/openapi.json", { config: { access: "public" }, schema: openapiSchema }, async (_request, reply) =>
+  const route = { config: { access: "public" }, exposeHeadRoute: true, schema: openapiSchema } as const;
+  app.get("/openapi.json", route, async (_request, reply) =>
     reply.type("application/json; charset=utf-8").send((document ??= JSON.stringify(app.swagger()))),
   );
 }
