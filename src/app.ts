@@ -36,13 +36,12 @@ import { registerBodies } from "./http/bodies/body-reader.ts";
 import { registerLargeBodies } from "./http/bodies/large-body.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
-import { registerNodeResponses, serverOptions } from "./http/node-responses.ts";
 import { registerLoadShedding } from "./http/limits/load-shedding.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLog, withoutHeaders } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/limits/request-limits.ts";
-import { isBelowV1, registerTargets, rewriteTarget } from "./http/request-target.ts";
-import { rejectConnect, respondBadUrl, rejectMalformed } from "./http/malformed-requests.ts";
+import { isBelowV1, normalizeTarget, registerTargets } from "./http/request-target.ts";
+import { rejectAmbiguous, rejectMalformed, respondBadUrl } from "./http/malformed-requests.ts";
 import { registerValidation } from "./http/schemas/validation.ts";
 import type { Journal } from "./journal/journal.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
@@ -209,11 +208,12 @@ async function createServer(
     loggerInstance: withoutHeaders(logger),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     genReqId: requestIdOf,
-    rewriteUrl: (request) => endpointTarget(request, rewriteTarget(request)),
+    rewriteUrl: (request) => endpointTarget(request, normalizeTarget(request.url ?? "/")),
     requestIdHeader: false,
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,
-    http: serverOptions,
+    // model providers accept headers of 64 KiB; the request line comes on top
+    http: { requireHostHeader: false, maxHeaderSize: 72 * 1024 },
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
     forceCloseConnections: "idle",
     // requests on open connections are served during shutdown
@@ -234,8 +234,7 @@ async function createServer(
     registry,
   });
   registerStalledClients(app);
-  registerNodeResponses(app);
-  rejectConnect(app, unreadable);
+  rejectAmbiguous(app);
   registerTargets(app);
   await registerCors(app, config.CORS_ORIGINS);
   registerBodies(app, limiters.bodies);

@@ -18,7 +18,6 @@ const statusByCode = {
   already_running: 409,
   payload_too_large: 413,
   too_many_calls: 413,
-  uri_too_long: 414,
   unsupported_media_type: 415,
   validation: 422,
   upgrade_required: 426,
