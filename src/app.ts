@@ -3,7 +3,6 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { Registry } from "prom-client";
 import { apiKeyRoutes } from "./admin/keys/routes.ts";
 import { whoamiRoutes } from "./admin/keys/whoami.ts";
-import { createAuditLog, type AuditLog } from "./http/audit/audit-log.ts";
 import { registerAudit } from "./http/audit/register-audit.ts";
 import { auditRoutes } from "./admin/audit/routes.ts";
 import { registerGuard } from "./http/auth/guard.ts";
@@ -60,7 +59,6 @@ import { registerUsageRollup } from "./usage-rollup-jobs.ts";
 import { IngestWorker, type IngestWorkerOptions } from "./ingest-worker/ingest-worker.ts";
 import { meterUsageBasis } from "./usage-basis-meter.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
-import type { FairSemaphore } from "./fairness/fair-semaphore.ts";
 import { gatewayRoutesSettings } from "./gateway-settings.ts";
 import { createLimiters, registerLimiterMetrics, type Limiters } from "./service-limiters.ts";
 import { keepReserve, limitWrites } from "./disk-limit.ts";
@@ -110,7 +108,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   registerLimiterMetrics(registry, limiters);
   const app = await createServer(config, { logger: deps.logger, registry, steady, limiters });
   const engine = guardStore(app, { engine: deps.engine, clock, meter: metrics.statements });
-  const audit = await registerKeys(app, config, { engine, rootKey, clock, steady, pending: limiters.writes });
+  await registerKeys(app, config, { engine, rootKey, clock, steady });
 
   const priceStore = createPriceStore(engine);
   const factors = createFactorStore(engine);
@@ -133,7 +131,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
   registerUsageRollup(app, { engine, clock, runExclusive: writer.runExclusive });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
-  const requestErasure = await registerDeletions(app, config, { engine, clock, writer, audit });
+  const requestErasure = await registerDeletions(app, config, { engine, clock, writer });
   const ingestDeps = { writer: writers.calls, bodyLimitBytes };
   await app.register(ingestRoutes, { ...ingestDeps, engine, traces, clock, requestErasure });
   await app.register(contentRoutes, { engine, writer: writers.content, bodyLimitBytes });
@@ -255,26 +253,18 @@ async function createServer(
   return app;
 }
 
-/** Registers authorization and the key routes. Returns the audit log. */
+/** Registers authorization, the audit log and the key routes. */
 async function registerKeys(
   app: App,
   config: Config,
-  {
-    engine,
-    rootKey,
-    clock,
-    steady,
-    pending,
-  }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock; pending: FairSemaphore },
-): Promise<AuditLog> {
+  { engine, rootKey, clock, steady }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock },
+): Promise<void> {
   const ring = createKeyRing(createKeyStore(engine), rootKey, { clock, steady });
   const uses = createKeyUses(engine, clock);
   await registerGuard(app, { keys: ring, uses, origins: config.CORS_ORIGINS });
-  const audit = createAuditLog(engine, { lingerMs: 0, pending });
-  registerAudit(app, { log: audit, clock });
+  registerAudit(app, engine, clock);
   registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, atEnd: true, run: () => uses.flush() });
   await app.register(apiKeyRoutes, { ring, uses, clock });
   await app.register(whoamiRoutes, { engine });
   await app.register(auditRoutes, { engine });
-  return audit;
 }

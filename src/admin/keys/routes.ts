@@ -44,7 +44,7 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
       createdAtMs: nowMs,
     };
     const { name, scopes, expires_at } = factsOf(key);
-    await request.audit.begin(projects, { name, scopes, expires_at });
+    request.audit.begin(projects, { name, scopes, expires_at });
     request.audit.add({ id });
     await ring.add(key);
     return reply
@@ -68,7 +68,7 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
     async ({ grant, params, audit }, reply) => {
       const key = (await ring.list()).find(({ id }) => id === params.id);
       if (key === undefined || !isWithin(grant, key)) throw new AppError("not_found", "No such key.");
-      await audit.begin(key.projects, { name: key.name });
+      audit.begin(key.projects, { name: key.name });
       audit.add({ id: key.id });
       await ring.revoke(key);
       return reply.code(204).send();
