@@ -47,6 +47,10 @@ it("a stop closes connections without a request at once, and completes running r
   const stopped = service.end("SIGTERM");
   await Promise.all(idle.map((socket) => once(socket.resume(), "close")));
   running.socket.write(BODY.slice(9));
-  expect(await running.answer).toMatchObject({ status: 200, complete: true });
+  expect(await running.answer).toMatchObject({
+    status: 200,
+    headers: { connection: "close" },
+    complete: true,
+  });
   expect(await stopped).toBe(0);
 });

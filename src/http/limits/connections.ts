@@ -29,7 +29,11 @@ export function registerConnections(
   });
   app.addHook("preClose", async () => {
     closing = true;
-    const busy = new Set(Array.from(open, ({ req }) => req.socket));
+    const busy = new Set<Socket>();
+    for (const response of open) {
+      response.shouldKeepAlive = false;
+      busy.add(response.req.socket);
+    }
     for (const socket of sockets) if (!busy.has(socket)) socket.destroySoon();
     setTimeout(() => app.server.closeAllConnections(), closeMs).unref();
   });
