@@ -60,7 +60,8 @@ export function registerStalledClients(app: FastifyInstance): void {
       } else if (sendsNothing) {
         log.warn("the client does not send its body");
         if (!response.headersSent) app.server.emit("clientError", new RequestTimeout(), socket);
-        socket.destroySoon();
+        // with the 408 in the kernel, and without waiting for a client that reads nothing either
+        setImmediate(() => socket.destroy());
       } else {
         socket.setTimeout(socket.timeout ?? 0);
       }
