@@ -20,7 +20,6 @@ const ONLY_LONG = [
   "faults/clock-jumps",
   "faults/crash",
   "faults/failed-starts",
-  "faults/few-descriptors",
   "faults/full-disk",
   "faults/kill-during-completions",
   "faults/kill-during-delete",
@@ -31,7 +30,6 @@ const ONLY_LONG = [
   "faults/killed-usage-stats",
   "faults/overload",
   "faults/fairness",
-  "faults/slow-clients",
   "faults/soak",
   "faults/stop-open",
   "faults/store-away",
@@ -39,7 +37,6 @@ const ONLY_LONG = [
   "http/erasure-fairness",
   "http/many-months",
   "http/model-api-sums",
-  "http/pressure",
   "scripts/usage-rollup",
   "scripts/package",
 ].map((name) => `test/${name}.test.ts`);
@@ -57,10 +54,8 @@ const ALONE = [
   "engine/store-fixture",
   "faults/failed-starts",
   "faults/fairness",
-  "faults/slow-clients",
   "faults/store-away-over-http",
   "http/many-months",
-  "http/pressure",
   "scripts/usage-rollup",
 ].map((name) => `test/${name}.test.ts`);
 

@@ -3,10 +3,9 @@ import { rm } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
 import { openEmbedded } from "../src/store/connect.ts";
-import { createAuditLog } from "../src/http/audit/audit-log.ts";
+import { storeAudit } from "../src/http/audit/audit-log.ts";
 import { createKeyStore } from "../src/http/auth/key-store.ts";
 import { ENGINE_FILES, markHalfRestored, noteRestored } from "../src/store/transport/data-dir.ts";
-import { FairSemaphore } from "../src/fairness/fair-semaphore.ts";
 import type { Engine } from "../src/store/engine.ts";
 import { param, sql, trusted } from "../src/query/sql.ts";
 import { argumentsOr, orExit } from "./command-line.ts";
@@ -62,20 +61,19 @@ await orExit(async (config) => {
 
 /** Whoever can run this needs no key. */
 function noteInAudit(engine: Engine, name: string): Promise<void> {
-  return createAuditLog(engine, { lingerMs: 0, pending: new FairSemaphore({ capacity: 1024 * 1024 }) }).write(
-    {
-      id: randomUUID(),
-      atUs: Date.now() * 1000,
-      action: "backup.restore",
-      projects: ["*"],
-      keyId: "",
-      keyName: "npm run restore",
-      requestId: "",
-      details: { name },
-      outcome: "done",
-      status: 0,
-    },
-  );
+  const entry = {
+    id: randomUUID(),
+    at_us: Date.now() * 1000,
+    action: "backup.restore",
+    projects: ["*"],
+    key_id: "",
+    key_name: "npm run restore",
+    request_id: "",
+    details: { name },
+    outcome: "done",
+    status: 0,
+  } as const;
+  return storeAudit(engine, [entry]);
 }
 
 async function restore(engine: Engine, backup: string): Promise<void> {

@@ -3,8 +3,6 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { Registry } from "prom-client";
 import { apiKeyRoutes } from "./admin/keys/routes.ts";
 import { whoamiRoutes } from "./admin/keys/whoami.ts";
-import { createFailedAttempts } from "./http/auth/failed-attempts.ts";
-import { createAuditLog, type AuditLog } from "./http/audit/audit-log.ts";
 import { registerAudit } from "./http/audit/register-audit.ts";
 import { auditRoutes } from "./admin/audit/routes.ts";
 import { registerGuard } from "./http/auth/guard.ts";
@@ -28,22 +26,20 @@ import { feedbackRoutes } from "./feedback/routes.ts";
 import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
 import { feedbackStatsRoutes } from "./feedback/stats/routes.ts";
 import { compression } from "./http/compression.ts";
-import { registerConnections } from "./http/limits/connections.ts";
+import { registerConnections, registerStalledClients } from "./http/limits/connections.ts";
 import { registerCors } from "./http/cors.ts";
 import { registerErrorHandling, sendError } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
-import { registerOpenapi, registerOpenapiRoutes } from "./http/openapi/register.ts";
+import { registerOpenapi, registerOpenapiRoute } from "./http/openapi/register.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
-import { registerNodeResponses, serverOptions } from "./http/node-responses.ts";
 import { registerLoadShedding } from "./http/limits/load-shedding.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLog, withoutHeaders } from "./http/request-log.ts";
 import { registerBodyBytes } from "./http/limits/body-bytes.ts";
 import { registerRequestLimits } from "./http/limits/request-limits.ts";
-import { isBelowV1, registerTargets, rewriteTarget } from "./http/request-target.ts";
-import { registerSlowClients } from "./http/limits/slow-clients.ts";
-import { rejectConnect, respondBadUrl, rejectMalformed } from "./http/malformed-requests.ts";
+import { isBelowV1, normalizeTarget, registerTargets } from "./http/request-target.ts";
+import { rejectAmbiguous, rejectMalformed, respondBadUrl } from "./http/malformed-requests.ts";
 import { registerValidation } from "./http/schemas/validation.ts";
 import type { Journal } from "./journal/journal.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
@@ -61,7 +57,6 @@ import { registerDeletions } from "./deletion-jobs.ts";
 import { registerUsageRollup } from "./usage-rollup-jobs.ts";
 import { meterUsageBasis } from "./usage-basis-meter.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
-import type { FairSemaphore } from "./fairness/fair-semaphore.ts";
 import { gatewayRoutesSettings } from "./gateway-settings.ts";
 import { createLimiters, registerLimiterMetrics, type Limiters } from "./service-limiters.ts";
 import { keepReserve, limitWrites } from "./disk-limit.ts";
@@ -100,7 +95,6 @@ export interface Deps {
 export type App = FastifyInstance;
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const INGEST_LINGER_MS = 20;
 
 /** Builds the whole service as one Fastify instance, for the process, tests, benchmarks and scripts. */
@@ -112,7 +106,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   registerLimiterMetrics(registry, limiters);
   const app = await createServer(config, { logger: deps.logger, registry, steady, limiters });
   const engine = guardStore(app, { engine: deps.engine, clock, meter: metrics.statements });
-  const audit = await registerKeys(app, config, { engine, rootKey, clock, steady, pending: limiters.writes });
+  await registerKeys(app, config, { engine, rootKey, clock, steady });
 
   const priceStore = createPriceStore(engine);
   const factors = createFactorStore(engine);
@@ -120,7 +114,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const prices = createPrices(priceStore, { list, onUnknown: metrics.priceUnknown });
   const reserve = keepReserve(app, config, { engine, registry, pending: limiters.writes });
   registerHealth(app, { ...engine, health: reserve.health }, steady);
-  await registerOpenapiRoutes(app);
+  await registerOpenapiRoute(app);
   registerMetricsRoute(app, registry);
   const { INGEST_BODY_LIMIT_BYTES: bodyLimitBytes } = config;
   const { lingerMs = INGEST_LINGER_MS } = deps;
@@ -135,7 +129,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
   registerUsageRollup(app, { engine, clock, runExclusive: writer.runExclusive });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
-  const requestErasure = await registerDeletions(app, config, { engine, clock, writer, audit });
+  const requestErasure = await registerDeletions(app, config, { engine, clock, writer });
   const ingestDeps = { writer: writers.calls, bodyLimitBytes };
   await app.register(ingestRoutes, { ...ingestDeps, engine, traces, clock, requestErasure });
   await app.register(contentRoutes, { engine, writer: writers.content, bodyLimitBytes });
@@ -202,17 +196,19 @@ async function createServer(
     loggerInstance: withoutHeaders(logger),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     genReqId: requestIdOf,
-    rewriteUrl: (request) => endpointTarget(request, rewriteTarget(request)),
+    rewriteUrl: (request) => endpointTarget(request, normalizeTarget(request.url ?? "/")),
     requestIdHeader: false,
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,
-    http: serverOptions,
+    // model providers accept headers of 64 KiB; the request line comes on top
+    http: { requireHostHeader: false, maxHeaderSize: 72 * 1024 },
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
     forceCloseConnections: "idle",
     // requests on open connections are served during shutdown
     return503OnClosing: false,
-    // gigabyte training bodies take minutes; the gateway aborts stalled uploads
+    // gigabyte training bodies take minutes
     requestTimeout: 1_200_000,
+    connectionTimeout: config.CLIENT_STALL_TIMEOUT_MS,
     exposeHeadRoutes: false,
     clientErrorHandler: (error, socket) => rejectMalformed(error, socket, unreadable),
     frameworkErrors: (error, request, reply) =>
@@ -225,8 +221,8 @@ async function createServer(
     closeMs: shutdownDeadlines(config).closeMs,
     registry,
   });
-  registerNodeResponses(app);
-  rejectConnect(app, unreadable);
+  registerStalledClients(app);
+  rejectAmbiguous(app);
   registerTargets(app);
   await registerCors(app, config.CORS_ORIGINS);
   registerBodyBytes(app, limiters.bodies);
@@ -238,14 +234,7 @@ async function createServer(
     requestEncodings: ["gzip", "deflate", "identity"],
   });
   await registerOpenapi(app, { otherErrors: gatewayErrors });
-  registerLoadShedding(app, {
-    maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
-    maxRssBytes: config.MAX_RSS_BYTES,
-  });
-  registerSlowClients(app, {
-    streams: limiters.streams,
-    stallMs: config.CLIENT_STALL_TIMEOUT_MS,
-  });
+  await registerLoadShedding(app, config.MAX_EVENT_LOOP_DELAY_MS);
   await registerRequestLimits(app, {
     maxPerMinute: config.RATE_LIMIT_PER_MINUTE,
     open: limiters.requests,
@@ -254,34 +243,18 @@ async function createServer(
   return app;
 }
 
-/** Registers authorization and the key routes. Returns the audit log. */
+/** Registers authorization, the audit log and the key routes. */
 async function registerKeys(
   app: App,
   config: Config,
-  {
-    engine,
-    rootKey,
-    clock,
-    steady,
-    pending,
-  }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock; pending: FairSemaphore },
-): Promise<AuditLog> {
-  const days = config.KEY_MAX_LIFETIME_DAYS;
-  const limits = {
-    maxPerProject: config.MAX_KEYS_PER_PROJECT,
-    maxCreated: config.MAX_KEYS_CREATED_PER_KEY,
-    maxLifetimeMs: days === undefined ? undefined : days * DAY_MS,
-  };
-  const store = createKeyStore(engine, limits.maxLifetimeMs);
-  const ring = createKeyRing(store, rootKey, { clock, steady });
+  { engine, rootKey, clock, steady }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock },
+): Promise<void> {
+  const ring = createKeyRing(createKeyStore(engine), rootKey, { clock, steady });
   const uses = createKeyUses(engine, clock);
-  const attempts = createFailedAttempts(app, config.FAILED_AUTH_PER_MINUTE);
-  await registerGuard(app, { keys: ring, attempts, uses, origins: config.CORS_ORIGINS });
-  const audit = createAuditLog(engine, { lingerMs: 0, pending });
-  registerAudit(app, { log: audit, clock });
+  await registerGuard(app, { keys: ring, uses, origins: config.CORS_ORIGINS });
+  registerAudit(app, engine, clock);
   registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, atEnd: true, run: () => uses.flush() });
-  await app.register(apiKeyRoutes, { store, ring, uses, clock, limits });
+  await app.register(apiKeyRoutes, { ring, uses, clock });
   await app.register(whoamiRoutes, { engine });
   await app.register(auditRoutes, { engine });
-  return audit;
 }

@@ -118,12 +118,8 @@ const schema = z.object({
     .max(512, { error: "must have at most 512 characters", abort })
     .regex(/^[\x21-\x7e]*$/, "must be letters, digits and signs, without spaces")
     .optional(),
-  FAILED_AUTH_PER_MINUTE: count.default(60),
   RATE_LIMIT_PER_MINUTE: count.default(120_000),
   KEY_MAX_CONCURRENT: count.default(256),
-  KEY_MAX_LIFETIME_DAYS: whole(1, 36_500).optional(),
-  MAX_KEYS_PER_PROJECT: count.default(200),
-  MAX_KEYS_CREATED_PER_KEY: count.default(1000),
   MIN_FREE_DISK_BYTES: whole(0).optional(),
   DEFAULT_ENTITY: z
     .string()
@@ -131,9 +127,6 @@ const schema = z.object({
     .default("default"),
   BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
   INGEST_BODY_LIMIT_BYTES: bytes.default(32 * 1024 * 1024),
-  MAX_STREAMED_RESPONSES: count.default(64),
-  MAX_STANDSTILL_SECONDS: whole(0, 86_400).default(60),
-  MAX_RSS_BYTES: whole(0).default(0),
   STORE_MAX_CONCURRENT: count.optional(),
   QUERY_TIMEOUT_SECONDS: statementSeconds.default(120),
   QUERY_MEMORY_BYTES: bytes.default(4 * 1024 ** 3),

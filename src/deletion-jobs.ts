@@ -6,7 +6,6 @@ import { deleteExpired } from "./admin/projects/retention.ts";
 import { projectRoutes } from "./admin/projects/routes.ts";
 import type { Config } from "./config.ts";
 import type { CallWriter } from "./calls/write/call-writer.ts";
-import type { AuditLog } from "./http/audit/audit-log.ts";
 import { registerPeriodic } from "./periodic.ts";
 import type { Clock } from "./shared/clock.ts";
 import type { Project } from "./shared/project.ts";
@@ -18,7 +17,6 @@ interface DeletionJobs {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly writer: CallWriter;
-  readonly audit: AuditLog;
 }
 
 /**
@@ -28,15 +26,14 @@ interface DeletionJobs {
 export async function registerDeletions(
   app: FastifyInstance,
   config: Pick<Config, "CLICKHOUSE_CLUSTER">,
-  { engine, clock, writer: { runExclusive }, audit: log }: DeletionJobs,
+  { engine, clock, writer: { runExclusive } }: DeletionJobs,
 ): Promise<(project: Project) => Promise<string>> {
   const mutations = createMutations(engine, config.CLICKHOUSE_CLUSTER);
   const deletions = createDeletionStore(engine);
   const deps = { engine, clock, mutations, deletions, runExclusive };
   await app.register(projectRoutes, deps);
   registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => advanceDeletions(deps) });
-  const audit = { log, logger: app.log };
-  const expire = (): Promise<void> => deleteExpired({ ...deps, audit });
+  const expire = (): Promise<void> => deleteExpired({ ...deps, log: app.log });
   registerPeriodic(app, { name: "retention", everyMs: 60 * MINUTE_MS, run: expire });
   return async (project) => {
     const deletion = newDeletion(project, "calls", clock);

@@ -1,4 +1,4 @@
--- Audit log of keys, prices, deletions, retention and backups. The row with the highest step of an entry is current.
+-- Audit log of keys, prices, deletions, retention and backups.
 CREATE TABLE IF NOT EXISTS audit {{on_cluster}}
 (
     at DateTime64(6, 'UTC'),
@@ -11,13 +11,10 @@ CREATE TABLE IF NOT EXISTS audit {{on_cluster}}
     request_id String,
     -- JSON
     details String,
-    -- 'unknown' until it has ended
     outcome LowCardinality(String),
-    status UInt16,
-    -- 0 begun, 1 ended
-    step UInt8
+    status UInt16
 )
-ENGINE = {{engine:ReplacingMergeTree(step)}}
+ENGINE = {{engine:ReplacingMergeTree}}
 ORDER BY (at, id)
 TTL toDateTime(at) + INTERVAL 2 YEAR
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

@@ -91,7 +91,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
       const change = toChange(grant, { ...body, id: body.id ?? body.feedback_id });
       const purge = purgeOf(change.project, body.feedback_id, change.time.us);
       const changes = change.id === purge.id ? [change] : [checkPurge(grant, purge), change];
-      if (changes.length > 1) await request.audit.begin([change.project], firstOf("ids", [purge.id]));
+      if (changes.length > 1) request.audit.begin([change.project], firstOf("ids", [purge.id]));
       const createdAtUs = await writer.write(changes);
       return sendJsonText(reply, responseText(change, createdAtUs.at(-1)!));
     },
@@ -115,7 +115,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     const { grant, body } = request;
     const project = grant.project(body.project_id);
     const ids = idsToPurge(body.query);
-    await request.audit.begin([project], firstOf("ids", ids));
+    request.audit.begin([project], firstOf("ids", ids));
     await writer.write(ids.map((id) => purgeOf(project, id, clock.now() * 1000)));
     return {};
   });

@@ -80,7 +80,7 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
   };
   app.post("/calls/delete", deleteRoute, async (request) => {
     const project = request.grant.project(request.body.project_id);
-    await request.audit.begin([project], firstOf("call_ids", request.body.call_ids));
+    request.audit.begin([project], firstOf("call_ids", request.body.call_ids));
     const deletedAt = deps.clock.now() * 1000;
     const num_deleted = await deleteCalls(deps, project, { ids: request.body.call_ids, deletedAt });
     const deletion_id = await deps.requestErasure(project);

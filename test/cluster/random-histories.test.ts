@@ -98,7 +98,6 @@ describe.skipIf(replicaCount < 2)(`random histories over faulty links, on ${clus
     const engine = engines[0]!;
     const mutations = createMutations(engine, testCluster);
     const clock = { now: Date.now };
-    const write = (): Promise<void> => Promise.resolve();
     const deps = {
       engine,
       clock,
@@ -115,10 +114,7 @@ describe.skipIf(replicaCount < 2)(`random histories over faulty links, on ${clus
           deleteExpired({
             ...deps,
             mutations: { ...mutations, areRunning: () => Promise.resolve(false) },
-            audit: {
-              log: { write, drain: write },
-              logger: { info: () => undefined, error: () => undefined },
-            },
+            log: { info: () => undefined, error: () => undefined },
           }),
         ),
     };

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { OpenAPIV3_1 } from "openapi-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { generateKey, SCOPES, type Scope } from "../../src/http/auth/api-key.ts";
+import { SCOPES, type Scope } from "../../src/http/auth/api-key.ts";
 import type { Scheme } from "../../src/http/auth/credentials.ts";
-import { createKeyStore } from "../../src/http/auth/key-store.ts";
+import { addKey } from "../helpers/add-key.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 /** The table of routes, as the service describes itself; `openapi.test.ts` holds it to what the routes say. */
@@ -113,23 +113,10 @@ let test: TestApp;
 const keys = new Map<Scope, string>();
 let elsewhere: string;
 
-async function addKey(scopes: readonly Scope[], projects: readonly string[]): Promise<string> {
-  const { id, text, secretHash } = generateKey();
-  await createKeyStore(test.engine).add({
-    id,
-    name: scopes.join(),
-    secretHash,
-    scopes,
-    projects,
-    expiresAtMs: null,
-  });
-  return text;
-}
-
 beforeAll(async () => {
-  test = await startApp({ settings: { FAILED_AUTH_PER_MINUTE: "100000" } });
-  for (const scope of SCOPES) keys.set(scope, await addKey([scope], ["*"]));
-  elsewhere = await addKey(SCOPES, ["other/*"]);
+  test = await startApp();
+  for (const scope of SCOPES) keys.set(scope, await addKey(test, [scope], ["*"]));
+  elsewhere = await addKey(test, SCOPES, ["other/*"]);
 });
 afterAll(() => test.close());
 
@@ -217,7 +204,7 @@ it("feedback is replaced under another id only by keys that can delete, and unde
     const payload = { ...feedback, ...message };
     return (await test.app.inject({ method: "POST", url: "/feedback/replace", headers, payload })).statusCode;
   };
-  const both = await addKey(["ingest", "calls:delete"], ["acme/x"]);
+  const both = await addKey(test, ["ingest", "calls:delete"], ["acme/x"]);
   expect(await replace(keys.get("ingest")!, { feedback_id: "a" })).toBe(200);
   expect(await replace(keys.get("ingest")!, { feedback_id: "a", id: "b" })).toBe(403);
   expect(await replace(both, { feedback_id: "a", id: "b" })).toBe(200);

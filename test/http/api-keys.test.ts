@@ -9,7 +9,6 @@ const logged: string[] = [];
 beforeAll(async () => {
   const logger = pino({ level: "trace" }, { write: (line: string) => logged.push(line) });
   test = await startApp({
-    settings: { FAILED_AUTH_PER_MINUTE: "3" },
     deps: { clock: { now: () => nowMs }, logger },
   });
 });
@@ -34,11 +33,10 @@ function ask(method: "GET" | "DELETE", url: string, key?: string) {
   return test.app.inject({ method, url, headers: { authorization: authorization(key) } });
 }
 
-async function usageStatus(key: string, project_id = "acme/a", remoteAddress = "10.0.0.1"): Promise<number> {
+async function usageStatus(key: string, project_id = "acme/a"): Promise<number> {
   const response = await test.app.inject({
     method: "POST",
     url: "/trace/usage",
-    remoteAddress,
     headers: { authorization: authorization(key) },
     payload: { project_id },
   });
@@ -155,53 +153,13 @@ describe("GET /api-keys", () => {
   });
 });
 
-describe("wrong credentials", () => {
-  it("are limited by address; known keys of that address stay valid", async () => {
-    const { key } = await create();
-    const from = "10.9.9.9";
-    expect(await usageStatus(key, "acme/a", from)).toBe(200);
-    const wrong = `st_000000000000_${"x".repeat(43)}`;
-    const answers: number[] = [];
-    for (let attempt = 0; attempt < 5; attempt++) answers.push(await usageStatus(wrong, "acme/a", from));
-    expect(answers).toEqual([401, 401, 401, 429, 429]);
-    expect(await usageStatus(key, "acme/a", from)).toBe(200);
-    expect(await usageStatus(wrong, "acme/a", "10.9.9.8")).toBe(401);
-    const refused = await test.app.inject({
-      method: "POST",
-      url: "/trace/usage",
-      remoteAddress: from,
-      headers: { authorization: authorization(wrong) },
-      payload: {},
-    });
-    expect(Number(refused.headers["retry-after"])).toBeGreaterThanOrEqual(1);
-    expect(Number(refused.headers["retry-after"])).toBeLessThanOrEqual(59);
-  });
-
-  it("block no valid key of that address, known there or not, and cost no look-up each", async () => {
-    const from = "10.9.9.6";
-    const fresh = [await create(), await create()];
-    const wrong = (): string => generateKey().text;
-    for (let attempt = 0; attempt < 20; attempt++) await usageStatus(wrong(), "acme/a", from);
-    const stolen = `st_${fresh[0]!.id}_${"x".repeat(43)}`;
-    expect(await usageStatus(stolen, "acme/a", from)).toBe(429);
-    const answers = await Promise.all(fresh.map(({ key }) => usageStatus(key, "acme/a", from)));
-    expect(answers).toEqual([200, 200]);
-
-    const before = await lookUps();
-    for (let attempt = 0; attempt < 50; attempt++) await usageStatus(wrong(), "acme/a", from);
-    expect((await lookUps()) - before).toBeLessThan(10);
-  });
-
-  it("requests without credentials are not counted", async () => {
-    for (let attempt = 0; attempt < 6; attempt++) {
-      const response = await test.app.inject({
-        method: "POST",
-        url: "/trace/usage",
-        remoteAddress: "10.9.9.7",
-      });
-      expect(response.statusCode).toBe(401);
-    }
-  });
+it("wrong credentials are refused, however many, and cost no look-up each", async () => {
+  const { id, key } = await create();
+  const before = await lookUps();
+  const wrong = [`st_${id}_${"x".repeat(43)}`, "", ...Array.from({ length: 50 }, () => generateKey().text)];
+  for (const text of wrong) expect(await usageStatus(text)).toBe(401);
+  expect((await lookUps()) - before).toBeLessThan(10);
+  expect(await usageStatus(key)).toBe(200);
 });
 
 it("the log contains no key", () => {

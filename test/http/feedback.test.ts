@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createKeyStore } from "../../src/http/auth/key-store.ts";
-import { generateKey, type Scope } from "../../src/http/auth/api-key.ts";
+import { addKey } from "../helpers/add-key.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let nowMs = Date.parse("2026-03-01T12:00:00.250Z");
@@ -15,7 +14,7 @@ let test: TestApp;
 let writerKey: string;
 beforeAll(async () => {
   test = await startApp({ deps: { clock: { now: () => nowMs } } });
-  writerKey = await addKey(["ingest", "calls:delete"]);
+  writerKey = await addKey(test, ["ingest", "calls:delete"], ["acme/*"]);
 });
 afterAll(() => test.close());
 
@@ -24,19 +23,6 @@ let projects = 0;
 beforeEach(() => {
   project_id = `acme/feedback-${projects++}`;
 });
-
-async function addKey(scopes: readonly Scope[]): Promise<string> {
-  const { id, text, secretHash } = generateKey();
-  await createKeyStore(test.engine).add({
-    id,
-    name: "test",
-    secretHash,
-    scopes,
-    projects: ["acme/*"],
-    expiresAtMs: null,
-  });
-  return text;
-}
 
 function feedback(more: object = {}): object {
   const weave_ref = `weave:///${project_id}/call/1`;

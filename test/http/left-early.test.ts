@@ -21,7 +21,7 @@ beforeAll(async () => {
     projects: ["*"],
     expiresAtMs: null,
   });
-  held = blockStatement(test.engine, "api_key_find");
+  held = blockStatement(test.engine, "api_key_list");
   const settings = { KEY_MAX_CONCURRENT: "1", MAX_BODY_BYTES_IN_FLIGHT: "1024" };
   app = await startSecondApp(test, settings, { engine: held.engine });
 });

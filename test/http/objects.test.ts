@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { generateKey } from "../../src/http/auth/api-key.ts";
-import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import type { Scope } from "../../src/http/auth/api-key.ts";
+import { addKey } from "../helpers/add-key.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
@@ -20,11 +19,7 @@ afterAll(() => test.close());
 
 const project_id = "acme/objects";
 
-async function keyOf(scopes: Scope[], projects = [project_id]): Promise<string> {
-  const { id, text, secretHash } = generateKey();
-  await createKeyStore(test.engine).add({ id, name: "k", secretHash, scopes, projects, expiresAtMs: null });
-  return text;
-}
+const keyOf = (scopes: Scope[], projects = [project_id]): Promise<string> => addKey(test, scopes, projects);
 
 const createObject = (object_id: string, val: unknown) =>
   test.post("/obj/create", { obj: { project_id, object_id, val } });

@@ -1,7 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { generateKey } from "../../src/http/auth/api-key.ts";
-import { createKeyStore } from "../../src/http/auth/key-store.ts";
+import { addKey } from "../helpers/add-key.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import { encodeRequest, partialSuccess, spanId, spanInit, TRACE_ID } from "../helpers/otlp-request.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
@@ -195,18 +194,7 @@ describe("a request that cannot be decoded", () => {
 });
 
 /** Key of scope ingest for one project. */
-async function writerKey(projectId: string): Promise<string> {
-  const { id, text, secretHash } = generateKey();
-  await createKeyStore(test.engine).add({
-    id,
-    name: "writer",
-    secretHash,
-    scopes: ["ingest"],
-    projects: [projectId],
-    expiresAtMs: null,
-  });
-  return text;
-}
+const writerKey = (projectId: string): Promise<string> => addKey(test, ["ingest"], [projectId]);
 
 /** UTF-8 header text as Node sends it: one character per byte. */
 function inHeader(text: string): string {

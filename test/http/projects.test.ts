@@ -1,7 +1,5 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAuditLog } from "../../src/http/audit/audit-log.ts";
-import { FairSemaphore } from "../../src/fairness/fair-semaphore.ts";
 import { generateKey } from "../../src/http/auth/api-key.ts";
 import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { param, sql, trusted } from "../../src/query/sql.ts";
@@ -316,10 +314,7 @@ describe("retention", () => {
 
     const mutations = createMutations(test.engine, externalCluster);
     const runExclusive = <Result>(work: () => Promise<Result>): Promise<Result> => work();
-    const pending = new FairSemaphore({ capacity: 1024 * 1024 });
-    const log = createAuditLog(test.engine, { lingerMs: 0, pending });
-    const audit = { log, logger: pino({ level: "silent" }) };
-    const deps = { engine: test.engine, mutations, runExclusive, audit };
+    const deps = { engine: test.engine, mutations, runExclusive, log: pino({ level: "silent" }) };
     await deleteExpired({ ...deps, clock: systemClock });
     const forever = await countRows("calls", "acme/forever");
     await until(async () => (await countRows("calls", "acme/old")) === 1);

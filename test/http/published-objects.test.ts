@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { generateKey } from "../../src/http/auth/api-key.ts";
 import type { Engine } from "../../src/store/engine.ts";
-import { createKeyStore } from "../../src/http/auth/key-store.ts";
+import { addKey } from "../helpers/add-key.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
@@ -17,17 +16,7 @@ const counted = (engine: Engine): Engine => ({
 let key: string;
 beforeAll(async () => {
   test = await startApp({ wrapEngine: counted });
-  const { id, text, secretHash } = generateKey();
-  const projects = [project_id];
-  await createKeyStore(test.engine).add({
-    id,
-    name: "k",
-    secretHash,
-    scopes: ["read"],
-    projects,
-    expiresAtMs: null,
-  });
-  key = text;
+  key = await addKey(test, ["read"], [project_id]);
 });
 afterAll(() => test.close());
 

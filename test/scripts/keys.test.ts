@@ -1,20 +1,21 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
 import { startProcess } from "../helpers/service-process.ts";
+import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 
 const run = promisify(execFile);
 const SCRIPT = join(import.meta.dirname, "../../scripts/keys.ts");
 const dataDir = mkdtempSync(join(tmpdir(), "sumtree-keys-"));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-async function keys(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+async function keys(args: string, environment: Readonly<Record<string, string>> = {}) {
   try {
-    const { stdout, stderr } = await run(process.execPath, [SCRIPT, ...args], {
+    const { stdout, stderr } = await run(process.execPath, [SCRIPT, ...args.split(" ")], {
       env: { ...CHILD_ENVIRONMENT, DATA_DIR: dataDir, ...environment },
     });
     return { code: 0, stdout, stderr };
@@ -23,80 +24,63 @@ async function keys(args: readonly string[], environment: Readonly<Record<string
   }
 }
 
+const KEY = /^st_[0-9a-z]{12}_[\w-]{43}\n$/;
+
 describe("npm run keys", () => {
   it("creates nothing if there is nothing to list or to revoke", async () => {
     const none = join(dataDir, "none");
-    expect(await keys(["list"], { DATA_DIR: none })).toMatchObject({
+    expect(await keys("list", { DATA_DIR: none })).toMatchObject({
       code: 1,
       stderr: `There is no store in ${none} yet. Start the service first, or set DATA_DIR to its directory.\n`,
     });
     expect(existsSync(none)).toBe(false);
   });
 
-  it("creates, lists and revokes keys without a running service", async () => {
-    const made = await keys([
-      "create",
-      "--name",
-      "ci",
-      "--scope",
-      "read",
-      "--scope",
-      "ingest",
-      "--project",
-      "acme/*",
-    ]);
-    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^st_[0-9a-z]{12}_[\w-]{43}\n$/) });
-    const id = made.stdout.slice(3, 15);
+  it("opens the store itself, or uses the service that has it, on any port", async () => {
+    const first = await keys("create --name ci --scope read --scope ingest --project acme/*");
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(KEY) });
     // the first start makes it, and shows it
     expect(existsSync(join(dataDir, "root-api-key"))).toBe(false);
-    const listed = await keys(["list"]);
-    expect(listed.stdout).toContain(id);
-    expect(listed.stdout).toContain("read ingest");
-    expect(listed.stdout).not.toContain(made.stdout.trim());
-    expect((await keys(["revoke", id])).code).toBe(0);
-    expect(await keys(["revoke", id])).toMatchObject({ code: 1, stderr: "No such key.\n" });
-  });
 
-  it("uses the running service if it has the data directory, on any port", async () => {
-    const service = await startProcess({ DATA_DIR: dataDir });
+    const service = await startProcess({ DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
+    const live = (args: string) => keys(args, { ROOT_API_KEY: ROOT_KEY });
+    const status = async (key: string): Promise<number> =>
+      (await fetch(`${service.url}/me`, { headers: { authorization: `Bearer ${key.trim()}` } })).status;
     try {
-      const made = await keys(["create", "--name", "live", "--scope", "read", "--project", "acme/a"]);
-      const response = await fetch(`${service.url}/trace/usage`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${made.stdout.trim()}`, "content-type": "application/json" },
-        body: JSON.stringify({ project_id: "acme/a" }),
-      });
-      expect(response.status).toBe(200);
-      // both of the service and of the commands before, which had none
-      const root = readFileSync(join(dataDir, "root-api-key"), "utf8").trim();
-      const audit = await fetch(`${service.url}/audit`, { headers: { authorization: `Bearer ${root}` } });
-      const { entries } = (await audit.json()) as {
-        entries: { action: string; outcome: string; key_id: string }[];
-      };
+      const second = await live("create --name live --scope read --project acme/a");
+      expect([await status(first.stdout), await status(second.stdout)]).toEqual([200, 200]);
+      const listed = (await live("list")).stdout;
+      for (const { stdout } of [first, second]) {
+        expect(listed).toContain(stdout.slice(3, 15));
+        expect(listed).not.toContain(stdout.trim());
+      }
+      expect(listed).toContain("read ingest");
+      const id = first.stdout.slice(3, 15);
+      expect((await live(`revoke ${id}`)).code).toBe(0);
+      expect(await status(first.stdout)).toBe(401);
+      expect(await live(`revoke ${id}`)).toMatchObject({ code: 1, stderr: "No such key.\n" });
+      const audit = await fetch(`${service.url}/audit`, { headers: { authorization: authorization() } });
+      const { entries } = (await audit.json()) as { entries: Record<string, string>[] };
       expect(entries.map(({ action, outcome, key_id }) => [action, outcome, key_id]).reverse()).toEqual([
+        ["key.create", "done", "root"],
         ["key.create", "done", "root"],
         ["key.revoke", "done", "root"],
         ["key.revoke", "refused", "root"],
-        ["key.create", "done", "root"],
       ]);
     } finally {
       await service.end("SIGTERM");
     }
   });
 
-  it("reports invalid arguments", async () => {
-    expect(await keys(["create", "--name", "x", "--scope", "everything"])).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/scopes\.0: .*\nprojects: Field required\n/),
-    });
-    expect((await keys(["toString"])).code).toBe(2);
-    expect(await keys(["list", "--projet", "x"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^Unknown option '--projet'\.\n\nManage API keys\./),
-    });
-    expect(await keys(["list", "--url", "http://127.0.0.1:1"])).toMatchObject({
-      code: 1,
-      stderr: "No service answers at http://127.0.0.1:1. Give the address of yours with --url.\n",
+  it.each([
+    ["create --name x --scope everything", 1, /scopes\.0: .*\nprojects: Field required\n/],
+    ["toString", 2, /^Manage API keys\./],
+    ["list --projet x", 2, /^Unknown option '--projet'\.\n\nManage API keys\./],
+    ["list --url http://127.0.0.1:1", 1, /^No service answers at http:\/\/127\.0\.0\.1:1\. Give the address/],
+  ])("reports invalid arguments: %s", async (args, code, stderr) => {
+    expect(await keys(args, { ROOT_API_KEY: ROOT_KEY })).toMatchObject({
+      code,
+      stderr: expect.stringMatching(stderr),
     });
   });
 });

@@ -53,7 +53,6 @@ const OPERATOR = {
 };
 const settings = {
   LOG_LEVEL: "trace",
-  FAILED_AUTH_PER_MINUTE: "100000",
   // nobody listens there
   TRAINING_UPSTREAM_URL: "http://127.0.0.1:9/v1",
   TRAINING_UPSTREAM_API_KEY: OPERATOR.training,

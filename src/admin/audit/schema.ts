@@ -9,9 +9,7 @@ const MAX_TOKEN_LENGTH = 200;
 const action = z.enum(AUDIT_ACTIONS);
 const outcome = z
   .enum(AUDIT_OUTCOMES)
-  .describe(
-    "`refused`: nothing was done. `unknown`: it was begun, and the process or the store ended before its outcome was stored",
-  );
+  .describe("`refused`: nothing was done. `failed`: part of it may have been done");
 
 export const auditQuery = z.strictObject({
   start: instantMicros.optional().describe("The first instant"),

@@ -1,19 +1,10 @@
-import type { AuditAction, AuditOutcome } from "../../http/audit/audit-log.ts";
+import type { AuditAction, AuditEntry, AuditOutcome } from "../../http/audit/audit-log.ts";
 import { join, param, sql, type Sql } from "../../query/sql.ts";
 import type { Engine } from "../../store/engine.ts";
 import type { EpochMicros } from "../../shared/instant.ts";
 
-export interface AuditRow {
-  readonly id: string;
-  readonly at_us: number;
-  readonly action: AuditAction;
-  readonly projects: readonly string[];
-  readonly key_id: string;
-  readonly key_name: string;
-  readonly request_id: string;
+export interface AuditRow extends Omit<AuditEntry, "details"> {
   readonly details: string;
-  readonly outcome: AuditOutcome;
-  readonly status: number;
 }
 
 /** Position of the last entry of a page. */

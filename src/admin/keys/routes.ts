@@ -4,19 +4,17 @@ import { generateKey, ROOT_ID, type ApiKey } from "../../http/auth/api-key.ts";
 import { adminAccess } from "../../http/auth/guard.ts";
 import type { Grant } from "../../http/auth/grant.ts";
 import type { KeyRing } from "../../http/auth/key-ring.ts";
-import type { KeyStore, StoredKey } from "../../http/auth/key-store.ts";
+import type { StoredKey } from "../../http/auth/key-store.ts";
 import type { KeyLastUsed } from "../../http/auth/key-last-used.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { expiryOf, creatorsOf, checkKeyLimits, type KeyLimits } from "./new-key.ts";
+import { creatorsOf, expiryOf } from "./new-key.ts";
 import { schemas } from "./route-schemas.ts";
 
 export interface ApiKeyDeps {
-  readonly store: KeyStore;
   readonly ring: KeyRing;
   readonly uses: KeyLastUsed;
   readonly clock: Clock;
-  readonly limits: KeyLimits;
 }
 
 const config = { access: adminAccess, tag: "keys" };
@@ -26,15 +24,14 @@ const mayRevoke = { ...config, audit: "key.revoke" } as const;
 /** Manages keys. A key can only manage keys whose projects it covers, so nobody can grant more than they have. */
 export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const { store, ring, uses, clock, limits } = deps;
+  const { ring, uses, clock } = deps;
 
   app.post("/api-keys", { config: mayCreate, schema: schemas.createKey }, async (request, reply) => {
     const { grant, body } = request;
     const projects = [...new Set(body.projects)];
-    const creators = creatorsOf(grant, projects);
-    const requested = { projects, expiresAtMs: body.expires_at ?? null, nowMs: clock.now() };
-    const expiresAtMs = expiryOf(grant, requested, limits);
-    checkKeyLimits(creators, requested, { stored: await store.list(), limits });
+    const createdBy = creatorsOf(grant, projects);
+    const nowMs = clock.now();
+    const expiresAtMs = expiryOf(grant, body.expires_at ?? null, nowMs);
     const { id, text, secretHash } = generateKey();
     const key: StoredKey = {
       id,
@@ -43,14 +40,13 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
       scopes: [...new Set(body.scopes)],
       projects,
       expiresAtMs,
-      createdBy: creators,
-      createdAtMs: requested.nowMs,
+      createdBy,
+      createdAtMs: nowMs,
     };
     const { name, scopes, expires_at } = factsOf(key);
-    await request.audit.begin(projects, { name, scopes, expires_at });
+    request.audit.begin(projects, { name, scopes, expires_at });
     request.audit.add({ id });
-    await store.add(key);
-    ring.forget(id);
+    await ring.add(key);
     return reply
       .code(201)
       .header("cache-control", "no-store")
@@ -58,7 +54,7 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
   });
 
   app.get("/api-keys", { config, schema: schemas.listKeys }, async ({ grant }) => {
-    const [keys, lastUses] = await Promise.all([store.list(), uses.all()]);
+    const [keys, lastUses] = await Promise.all([ring.list(), uses.all()]);
     return {
       api_keys: keys
         .filter((key) => isWithin(grant, key))
@@ -70,14 +66,11 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
     "/api-keys/:id",
     { config: mayRevoke, schema: schemas.revokeKey },
     async ({ grant, params, audit }, reply) => {
-      const key = await store.find(params.id);
+      const key = (await ring.list()).find(({ id }) => id === params.id);
       if (key === undefined || !isWithin(grant, key)) throw new AppError("not_found", "No such key.");
-      // revokes it in this process even if the store cannot be written to
-      ring.revoke(key.id);
-      await audit.begin(key.projects, { name: key.name });
+      audit.begin(key.projects, { name: key.name });
       audit.add({ id: key.id });
-      await store.revoke(key);
-      ring.forget(key.id);
+      await ring.revoke(key);
       return reply.code(204).send();
     },
   );

@@ -27,9 +27,7 @@ export const newKey = z
     projects,
     expires_at: instantMs
       .nullish()
-      .describe(
-        "When the key stops working. Default: never, or as soon as its creator or KEY_MAX_LIFETIME_DAYS ends it",
-      ),
+      .describe("When the key stops working. Default: never, or with its creator"),
   })
   .meta({ id: "ApiKeyCreateReq" });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { endEntry, type AuditEntry, type AuditLogs } from "../../http/audit/audit-log.ts";
+import { endAudit, type AuditEntry, type AuditLogger } from "../../http/audit/audit-log.ts";
 import type { Engine } from "../../store/engine.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import { ALL_HOURS, type HourRange } from "../../query/bounds/time-range.ts";
@@ -10,7 +10,7 @@ import type { DeletionDeps } from "./delete-projects.ts";
 import type { Change } from "./mutations.ts";
 
 export interface RetentionDeps extends Omit<DeletionDeps, "deletions"> {
-  readonly audit: AuditLogs;
+  readonly log: AuditLogger;
 }
 
 const KIND = "retention";
@@ -132,35 +132,31 @@ async function expiredRows(
   return Object.entries(older).map(([table, rows]) => ({ table, rows }));
 }
 
-/**
- * Runs a deletion with an audit entry per project, stored before and again with the outcome. Errors: those of the work;
- * `StorageError` if the entries could not be stored, before anything is deleted.
- */
+/** Runs a deletion, with an audit entry per project when it has ended. Errors: those of the work. */
 async function audited(
-  { audit, clock }: RetentionDeps,
+  { engine, log, clock }: RetentionDeps,
   projects: readonly Project[],
   details: AuditEntry["details"],
   work: () => Promise<void>,
 ): Promise<void> {
-  const begun = projects.map((project): AuditEntry => ({
-    // there is no request
-    keyId: "service",
-    keyName: "retention",
-    requestId: "",
-    id: randomUUID(),
-    atUs: clock.now() * 1000,
-    action: "retention.delete",
-    projects: [project],
-    details,
-    outcome: "unknown",
-    status: 0,
-  }));
-  await Promise.all(begun.map((entry) => audit.log.write(entry)));
   let outcome: AuditEntry["outcome"] = "failed";
   try {
     await work();
     outcome = "done";
   } finally {
-    await Promise.all(begun.map((entry) => endEntry(audit, { ...entry, outcome }, details)));
+    const entries = projects.map((project): AuditEntry => ({
+      // there is no request
+      key_id: "service",
+      key_name: "retention",
+      request_id: "",
+      id: randomUUID(),
+      at_us: clock.now() * 1000,
+      action: "retention.delete",
+      projects: [project],
+      details,
+      outcome,
+      status: 0,
+    }));
+    await endAudit(engine, log, entries, details);
   }
 }

@@ -29,7 +29,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
     { config: mayDelete, schema: deleteProjectSchema },
     async ({ grant, params, audit }, reply) => {
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
-      await audit.begin([project], {});
+      audit.begin([project], {});
       const id = await deleteProject(project);
       audit.add({ deletion_id: id });
       return reply.code(202).send({ id, state: "running" });
@@ -49,7 +49,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
     },
     async ({ grant, params, body, audit }) => {
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
-      await audit.begin([project], {});
+      audit.begin([project], {});
       audit.add({ days: body.days });
       await saveRetention(deps.engine, project, body.days);
       return { days: body.days };
@@ -124,7 +124,6 @@ const readDeletionSchema = {
       done_at: null,
     },
   },
-  errors: [404],
   params: deletionParams,
   response: { 200: deletionRes },
 };

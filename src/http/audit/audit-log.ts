@@ -1,5 +1,4 @@
 import type { Engine } from "../../store/engine.ts";
-import { createGroupCommit, type GroupCommitSettings } from "../../store/group-commit.ts";
 import { toStoreText, type EpochMicros } from "../../shared/instant.ts";
 
 export const AUDIT_ACTIONS = [
@@ -19,82 +18,55 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** `unknown`: the action began, but the process or the store failed before its outcome was stored. */
-export const AUDIT_OUTCOMES = ["done", "refused", "failed", "unknown"] as const;
+export const AUDIT_OUTCOMES = ["done", "refused", "failed"] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
+/** Entry, as the store has it except for `details` and the form of its time. */
 export interface AuditEntry {
   readonly id: string;
-  readonly atUs: EpochMicros;
+  readonly at_us: EpochMicros;
   readonly action: AuditAction;
   /** Projects or project patterns. */
   readonly projects: readonly string[];
-  readonly keyId: string;
-  readonly keyName: string;
-  readonly requestId: string;
+  readonly key_id: string;
+  readonly key_name: string;
+  readonly request_id: string;
   readonly details: Readonly<Record<string, unknown>>;
   readonly outcome: AuditOutcome;
   /** Status of the response; 0 if there was none. */
   readonly status: number;
 }
 
-export interface AuditLog {
-  /** Stores the entry; it replaces the `unknown` entry of the same id and time. */
-  write(entry: AuditEntry): Promise<void>;
-  drain(): Promise<void>;
-}
+export type AuditLogger = Record<"info" | "error", (what: object, message: string) => void>;
 
-/** Sink of audit entries: the store and the service log. */
-export interface AuditLogs {
-  readonly log: AuditLog;
-  readonly logger: Record<"info" | "error", (what: object, message: string) => void>;
+/** Stores entries. Errors: `StorageError`. */
+export async function storeAudit(engine: Engine, entries: readonly AuditEntry[]): Promise<void> {
+  const rows = entries.map(({ at_us, details, ...entry }) => ({
+    ...entry,
+    at: toStoreText(at_us),
+    details: JSON.stringify(details),
+  }));
+  await engine.insert("audit", rows, { name: "audit_write" });
 }
 
 /**
- * Logs and stores the outcome of an action. A failed write is only logged, because the action is done. The log has `result`
- * instead of the details, which contain text from clients.
+ * Logs and stores entries of actions that have ended, so a failed write is only logged. The log has `result` instead of the
+ * details, which contain text from clients.
  */
-export async function endEntry(
-  { log, logger }: AuditLogs,
-  entry: AuditEntry,
+export async function endAudit(
+  engine: Engine,
+  logger: AuditLogger,
+  entries: readonly AuditEntry[],
   result: AuditEntry["details"],
 ): Promise<void> {
-  const { id, action, outcome, status, projects, keyId, keyName } = entry;
-  const line = { audit_id: id, action, outcome, status, projects, key_id: keyId, key_name: keyName, result };
-  logger.info({ audit: line }, "audit");
+  for (const { id, at_us: _, request_id: __, details: ___, ...entry } of entries)
+    logger.info({ audit: { audit_id: id, ...entry, result } }, "audit");
   try {
-    await log.write(entry);
+    await storeAudit(engine, entries);
   } catch (error) {
-    logger.error({ err: error, audit_id: id }, "the outcome of an audited action could not be stored");
+    logger.error(
+      { err: error, audit_ids: entries.map(({ id }) => id) },
+      "audited actions could not be stored",
+    );
   }
-}
-
-const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-const ROW_BYTES = 512;
-
-export function createAuditLog(engine: Engine, settings: GroupCommitSettings): AuditLog {
-  const commit = createGroupCommit<AuditEntry>({
-    ...settings,
-    name: "audit_write",
-    flush: (entries) => engine.insert("audit", entries.map(toRow), { name: "audit_write" }),
-    sizeOf: (entry) => ROW_BYTES + JSON.stringify(entry.details).length,
-    maxBatchBytes: MAX_BATCH_BYTES,
-  });
-  return { write: (entry) => commit.write([entry]), drain: () => commit.drain() };
-}
-
-function toRow(entry: AuditEntry) {
-  return {
-    at: toStoreText(entry.atUs),
-    id: entry.id,
-    projects: entry.projects,
-    action: entry.action,
-    key_id: entry.keyId,
-    key_name: entry.keyName,
-    request_id: entry.requestId,
-    details: JSON.stringify(entry.details),
-    outcome: entry.outcome,
-    status: entry.status,
-    step: entry.outcome === "unknown" ? 0 : 1,
-  };
 }

@@ -1,23 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../shared/clock.ts";
-import {
-  endEntry,
-  type AuditAction,
-  type AuditEntry,
-  type AuditLog,
-  type AuditOutcome,
-} from "./audit-log.ts";
+import type { Engine } from "../../store/engine.ts";
+import { endAudit, type AuditAction, type AuditOutcome } from "./audit-log.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Details that a route adds to the audit entry of its action. */
+/** What a route tells of its action. */
 export interface Audit {
-  /**
-   * Stores that the action begins. Call it before any change, with the affected projects, which the key may use. If it
-   * throws (`StorageError`), make no change.
-   */
-  begin(projects: readonly string[], requested: Facts): Promise<void>;
+  /** Call it before any change, with the affected projects, which the key may use. */
+  begin(projects: readonly string[], requested: Facts): void;
   /** Adds results: ids, counts and other text of the service. They are logged, so never pass text from clients. */
   add(result: Facts): void;
 }
@@ -33,11 +26,6 @@ declare module "fastify" {
   }
 }
 
-export interface AuditDeps {
-  readonly log: AuditLog;
-  readonly clock: Clock;
-}
-
 /** Names of a request that an entry keeps. */
 const MAX_NAMED = 100;
 /** Scopes whose routes must declare an audit action, except GET and HEAD. */
@@ -49,16 +37,12 @@ const MINUTE_MS = 60_000;
 const OVERLOADED = new Set([429, 503]);
 
 /**
- * Stores and logs administrative actions. An action's entry is stored before the action, its outcome before the response. A
- * request rejected earlier has one entry. Throws for a route that should declare an action and does not.
+ * Logs and stores administrative actions when they have ended, before the response. Throws for a route that should declare
+ * an action and does not.
  */
-export function registerAudit(app: FastifyInstance, { log, clock }: AuditDeps): void {
+export function registerAudit(app: FastifyInstance, engine: Engine, clock: Clock): void {
   let lastUs = 0;
-  const refusals = new RefusalsOfMinute();
-  const open = (request: FastifyRequest, action: AuditAction): RunningAudit => {
-    lastUs = Math.max(lastUs + 1, clock.now() * 1000);
-    return new RunningAudit(request, { log, action, atUs: lastUs });
-  };
+  const refusals = new LRUCache<string, number>({ max: 10_000 });
   app.decorateRequest("audit", null as unknown as Audit);
   app.addHook("onRoute", (route) => {
     const { access, audit } = route.config ?? {};
@@ -70,92 +54,60 @@ export function registerAudit(app: FastifyInstance, { log, clock }: AuditDeps): 
       return;
     }
     const action = typeof audit === "string" ? audit : audit.begun;
-    const onlyBegun = typeof audit !== "string";
-    const prepare = async (request: FastifyRequest): Promise<void> => {
-      request.audit = open(request, action);
-    };
-    const finish = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      // a key without the scope does not get as far as `prepare`
-      if (request.grant === null) return;
-      const one = (request.audit as RunningAudit | null) ?? open(request, action);
-      if (!one.begun) {
-        if (onlyBegun || OVERLOADED.has(reply.statusCode)) return;
-        const count = refusals.count(request.grant.keyId, clock.now());
+    const finish = async (request: FastifyRequest, { statusCode: status }: FastifyReply): Promise<void> => {
+      const { grant } = request;
+      // a key without the scope does not get as far as the handler
+      const { begun, result } = (request.audit as Noted | null) ?? new Noted();
+      if (grant === null || (begun === undefined && (typeof audit !== "string" || OVERLOADED.has(status))))
+        return;
+      if (begun === undefined) {
+        const refusal = `${grant.keyId} ${Math.floor(clock.now() / MINUTE_MS)}`;
+        const count = (refusals.get(refusal) ?? 0) + 1;
+        refusals.set(refusal, count);
         if (count > MAX_REFUSALS) return;
-        if (count === MAX_REFUSALS) one.add({ not_listed: "further refusals of this key in this minute" });
+        if (count === MAX_REFUSALS) result["not_listed"] = "further refusals of this key in this minute";
       }
-      await one.end(reply.statusCode);
+      lastUs = Math.max(lastUs + 1, clock.now() * 1000);
+      const { projects, requested } = begun ?? { projects: grant.key.projects, requested: namedIn(request) };
+      const entry = {
+        id: randomUUID(),
+        at_us: lastUs,
+        action,
+        projects,
+        key_id: grant.keyId,
+        key_name: grant.key.name,
+        request_id: request.id,
+        details: { ...requested, ...result },
+        outcome: outcomeOf(status, begun !== undefined),
+        status,
+      };
+      await endAudit(engine, request.log, [entry], result);
+    };
+    const prepare = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+      request.audit = new Noted();
+      done();
     };
     route.preHandler = [prepare, ...[route.preHandler ?? []].flat()];
     route.onSend = [finish, ...[route.onSend ?? []].flat()];
   });
-  app.addHook("onClose", () => log.drain());
 }
 
-class RefusalsOfMinute {
-  #minute = Number.NaN;
-  readonly #counts = new Map<string, number>();
+class Noted implements Audit {
+  begun: { readonly projects: readonly string[]; readonly requested: Facts } | undefined;
+  readonly result: Record<string, unknown> = {};
 
-  /** Counts a rejected request of the key; returns their number in this minute. */
-  count(keyId: string, nowMs: number): number {
-    const minute = Math.floor(nowMs / MINUTE_MS);
-    if (minute !== this.#minute) this.#counts.clear();
-    this.#minute = minute;
-    const count = (this.#counts.get(keyId) ?? 0) + 1;
-    this.#counts.set(keyId, count);
-    return count;
-  }
-}
-
-class RunningAudit implements Audit {
-  readonly #request: FastifyRequest;
-  readonly #log: AuditLog;
-  #entry: AuditEntry;
-  #result: Facts = {};
-  begun = false;
-
-  constructor(
-    request: FastifyRequest,
-    { log, action, atUs }: { log: AuditLog; action: AuditAction; atUs: number },
-  ) {
-    const { keyId, key } = request.grant;
-    this.#request = request;
-    this.#log = log;
-    this.#entry = {
-      id: randomUUID(),
-      atUs,
-      action,
-      projects: key.projects,
-      keyId,
-      keyName: key.name,
-      requestId: request.id,
-      details: {},
-      outcome: "unknown",
-      status: 0,
-    };
-  }
-
-  async begin(projects: readonly string[], requested: Facts): Promise<void> {
-    this.#entry = { ...this.#entry, projects, details: requested };
-    await this.#log.write(this.#entry);
-    this.begun = true;
+  begin(projects: readonly string[], requested: Facts): void {
+    this.begun = { projects, requested };
   }
 
   add(result: Facts): void {
-    this.#result = { ...this.#result, ...result };
-  }
-
-  async end(status: number): Promise<void> {
-    const requested = this.begun ? this.#entry.details : namedIn(this.#request);
-    const outcome = outcomeOf(status, this.begun);
-    const entry = { ...this.#entry, details: { ...requested, ...this.#result }, outcome, status };
-    await endEntry({ log: this.#log, logger: this.#request.log }, entry, this.#result);
+    Object.assign(this.result, result);
   }
 }
 
-function outcomeOf(status: number, begun: boolean): AuditOutcome {
+function outcomeOf(status: number, isBegun: boolean): AuditOutcome {
   if (status < 400) return "done";
-  return begun || status >= 500 ? "failed" : "refused";
+  return isBegun || status >= 500 ? "failed" : "refused";
 }
 
 /** Returns the project and path parameters of a rejected request. */

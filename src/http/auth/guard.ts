@@ -4,7 +4,6 @@ import { AppError } from "../../shared/errors.ts";
 import { runAsTenant } from "../../fairness/tenant.ts";
 import type { Scope } from "./api-key.ts";
 import { parseAuthorization, type Credentials, type Scheme } from "./credentials.ts";
-import type { FailedAttempts } from "./failed-attempts.ts";
 import { grantOf, type Grant } from "./grant.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { KeyLastUsed } from "./key-last-used.ts";
@@ -49,7 +48,6 @@ const challenges = {
 
 export interface GuardDeps {
   readonly keys: KeyRing;
-  readonly attempts: FailedAttempts;
   readonly uses: KeyLastUsed;
   /** Origins that may call from a browser. */
   readonly origins: readonly string[];
@@ -81,7 +79,7 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
   access: Exclude<Access, "public">,
-  { keys, attempts, uses, origins }: GuardDeps,
+  { keys, uses, origins }: GuardDeps,
 ): Promise<void> {
   const credentials = credentialsOf(request, access);
   if (credentials?.scheme === "basic" && isFromAnotherPage(request, origins)) {
@@ -90,20 +88,11 @@ async function admit(
       "A page of another origin may not use this key. CORS_ORIGINS lists those that may.",
     );
   }
-  const lookUpUnknown = async (): Promise<boolean> =>
-    (await attempts.retryAfterSeconds(request)) === undefined;
   const key =
     credentials !== undefined && access.schemes.includes(credentials.scheme)
-      ? await keys.verify(credentials.key, { lookUpUnknown })
+      ? await keys.verify(credentials.key)
       : undefined;
   if (key === undefined) {
-    const retryAfterSeconds = await attempts.retryAfterSeconds(request);
-    if (hasCredentials(request, access)) await attempts.count(request);
-    if (retryAfterSeconds !== undefined) {
-      throw new AppError("too_many_requests", "Too many failed attempts. Try again later.", {
-        retryAfterSeconds,
-      });
-    }
     void reply.header("www-authenticate", access.schemes.map((scheme) => challenges[scheme]).join(", "));
     throw new AppError("unauthenticated", "Authentication failed");
   }
@@ -132,16 +121,6 @@ function credentialsOf(
     return { scheme: "bearer", key };
   }
   return parseAuthorization(authorization);
-}
-
-function hasCredentials(
-  { headers }: FastifyRequest,
-  { takesKeyHeaders = false }: Exclude<Access, "public">,
-): boolean {
-  const sent = takesKeyHeaders
-    ? ["authorization", "x-sumtree-key", "x-api-key", "x-goog-api-key"]
-    : ["authorization"];
-  return sent.some((name) => headers[name] !== undefined);
 }
 
 /**

@@ -1,47 +1,35 @@
-import { LRUCache } from "lru-cache";
 import { StorageError } from "../../store/storage-error.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { hashKey, keyIdOf, matches, ROOT_ID, type ApiKey } from "./api-key.ts";
-import type { KeyStore } from "./key-store.ts";
+import type { KeyStore, StoredKey } from "./key-store.ts";
 
-/** Cache time of a key's record; a revoked key stops working everywhere within this time. */
-export const KEY_CACHE_MS = 10_000;
-/** How long a cached key works while the store is unreachable. */
-export const KEY_GRACE_MS = 300_000;
+/** Maximum age of the list of keys; a key that another process revoked stops working within this time. */
+export const KEYS_MS = 10_000;
+/** Maximum age of the list for a key that it lacks, so that unknown keys cost at most a reading a second. */
+export const UNKNOWN_KEY_MS = 1000;
+/** How long the last list works while the store is unreachable. */
+export const KEYS_GRACE_MS = 300_000;
 
-/** Cache time of the ids of all valid keys. */
-const KEY_IDS_MS = 1000;
-
-export interface VerifyOptions {
-  /**
-   * Admits the lookup of a key that is not cached. If it returns false, the key is looked up only if its id is among those of all
-   * valid keys, which are read at most once a second.
-   */
-  lookUpUnknown(): Promise<boolean>;
-}
-
+/** All valid keys in memory. */
 export interface KeyRing {
-  /** Finds the valid, unexpired key of a presented text; undefined if there is none. */
-  verify(text: string, options: VerifyOptions): Promise<ApiKey | undefined>;
-  /** Removes a key and those that it created from the cache, so that a change takes effect in this process at once. */
-  forget(id: string): void;
-  /** Revokes a key and those that it created in this process, whatever the store has. */
-  revoke(id: string): void;
-}
-
-interface Cached {
-  readonly key: ApiKey | undefined;
-  readonly readAtMs: number;
+  /** Finds the valid, unexpired key of a presented text; undefined if there is none. Errors: `StorageError`. */
+  verify(text: string): Promise<ApiKey | undefined>;
+  /** Reads all valid keys; while the store is unreachable, the last list. */
+  list(): Promise<readonly StoredKey[]>;
+  /** Stores a key, which is valid in this process at once. */
+  add(key: StoredKey): Promise<void>;
+  /** Revokes a key and those that it created: in this process at once, even if the store cannot be written. */
+  revoke(key: StoredKey): Promise<void>;
 }
 
 export interface Clocks {
   /** Wall clock for expiry. */
   readonly clock: Clock;
-  /** Monotonic clock for cache times. */
+  /** Monotonic clock for the age of the list. */
   readonly steady: Clock;
 }
 
-/** Creates a cached lookup of keys: the root key and those in the store. */
+/** Creates the ring of the root key and the keys in the store. */
 export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady }: Clocks): KeyRing {
   const root: ApiKey = {
     id: ROOT_ID,
@@ -52,54 +40,60 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
     expiresAtMs: null,
     createdBy: [],
   };
-  const cache = new LRUCache<string, Cached>({ max: 10_000 });
+  let keys = new Map<string, StoredKey>();
+  let readAtMs = -Infinity;
+  let reading: Promise<Error | undefined> | undefined;
   const revoked = new Set<string>();
 
-  const read = async (id: string, known: Cached | undefined): Promise<ApiKey | undefined> => {
-    const nowMs = steady.now();
+  const read = async (): Promise<Error | undefined> => {
+    const beganAtMs = steady.now();
     try {
-      const key = await store.find(id);
-      cache.set(id, { key, readAtMs: nowMs });
-      return key;
-    } catch (error) {
-      const away = error instanceof StorageError && error.kind !== "statement";
-      if (away && known?.key !== undefined && nowMs - known.readAtMs < KEY_GRACE_MS) return known.key;
-      throw error;
-    }
-  };
-  let listed: { readonly ids: Promise<ReadonlySet<string>>; readonly requestedAtMs: number } | undefined;
-  const isListed = async (id: string): Promise<boolean> => {
-    const nowMs = steady.now();
-    if (listed === undefined || nowMs - listed.requestedAtMs >= KEY_IDS_MS) {
-      listed = { ids: store.ids(), requestedAtMs: nowMs };
-    }
-    return (await listed.ids).has(id);
-  };
-  const find = async (id: string, options: VerifyOptions): Promise<ApiKey | undefined> => {
-    const known = cache.get(id);
-    if (known !== undefined && steady.now() - known.readAtMs < KEY_CACHE_MS) return known.key;
-    if (known?.key === undefined && !(await options.lookUpUnknown()) && !(await isListed(id)))
+      const listed = await store.list();
+      // a valid key never changes: grants are remembered by its record
+      keys = new Map(listed.map((key) => [key.id, keys.get(key.id) ?? key]));
+      readAtMs = beganAtMs;
       return undefined;
-    return read(id, known);
+    } catch (error) {
+      return error as Error;
+    } finally {
+      reading = undefined;
+    }
+  };
+  /** Reads the list, one reading at a time. Errors: those of the store, unless the last list may be used. */
+  const refresh = async (mayUseLast: boolean): Promise<void> => {
+    const failure = await (reading ??= read());
+    if (failure === undefined) return;
+    const isAway = failure instanceof StorageError && failure.kind !== "statement";
+    if (!isAway || !mayUseLast || steady.now() - readAtMs >= KEYS_GRACE_MS) throw failure;
   };
 
   return {
-    async verify(text, options) {
+    async verify(text) {
       const presented = hashKey(text);
       if (matches(presented, root.secretHash)) return root;
       const id = keyIdOf(text);
       if (id === undefined) return undefined;
-      const key = await find(id, options);
+      const isKnown = keys.has(id);
+      if (steady.now() - readAtMs >= (isKnown ? KEYS_MS : UNKNOWN_KEY_MS)) await refresh(isKnown);
+      const key = keys.get(id);
       if (key === undefined || !matches(presented, key.secretHash)) return undefined;
       if (revoked.size > 0 && [id, ...key.createdBy].some((one) => revoked.has(one))) return undefined;
       return key.expiresAtMs === null || key.expiresAtMs > clock.now() ? key : undefined;
     },
-    forget(id) {
-      cache.delete(id);
-      for (const [other, { key }] of cache.entries())
-        if (key?.createdBy.includes(id) === true) cache.delete(other);
-      listed = undefined;
+    async list() {
+      await reading;
+      await refresh(true);
+      return [...keys.values()];
     },
-    revoke: (id) => void revoked.add(id),
+    async add(key) {
+      await store.add(key);
+      // one that began before lacks the key
+      await reading;
+      keys.set(key.id, key);
+    },
+    async revoke(key) {
+      revoked.add(key.id);
+      await store.revoke(key);
+    },
   };
 }

@@ -1,12 +1,10 @@
 import type { Engine } from "../../store/engine.ts";
-import { param, sql, type Sql } from "../../query/sql.ts";
+import { sql } from "../../query/sql.ts";
 import type { ApiKey, Scope } from "./api-key.ts";
 
 /** Store of valid keys: neither they nor any of the keys that created them are revoked. */
 export interface KeyStore {
-  find(id: string): Promise<StoredKey | undefined>;
   list(): Promise<readonly StoredKey[]>;
-  ids(): Promise<ReadonlySet<string>>;
   /** Default: created now by the root key. */
   add(key: Omit<ApiKey, "createdBy"> & Partial<StoredKey>): Promise<void>;
   revoke(key: StoredKey): Promise<void>;
@@ -27,34 +25,18 @@ interface KeyRow {
   readonly created_by: readonly string[];
 }
 
-const COLUMNS = sql`id, name, secret_hash, scopes, projects, expires_at_ms, created_at_ms, created_by`;
-
-/** `maxLifetimeMs`: maximum lifetime of every key; undefined: the expiry of the key. */
-export function createKeyStore(engine: Engine, maxLifetimeMs?: number): KeyStore {
-  const read = async (name: string, which: Sql): Promise<readonly StoredKey[]> => {
-    const rows = await engine.rows<KeyRow>(
-      sql`SELECT ${COLUMNS} FROM api_keys FINAL WHERE revoked = 0 ${which} ORDER BY created_at_ms, id`,
-      { name },
-    );
-    return rows.map((row) => toKey(row, maxLifetimeMs));
-  };
-  const list = async (): Promise<readonly StoredKey[]> => {
-    const keys = await read("api_key_list", sql``);
-    const byId = new Map(keys.map((key) => [key.id, key]));
-    return keys.flatMap((key) => withCreatorExpiry(key, byId));
-  };
+export function createKeyStore(engine: Engine): KeyStore {
   return {
-    async find(id) {
-      const [key] = await read("api_key_find", sql`AND id = ${param("String", id)}`);
-      if (key === undefined || key.createdBy.length === 0) return key;
-      const creators = await read(
-        "api_key_creators",
-        sql`AND id IN ${param("Array(String)", key.createdBy)}`,
+    async list() {
+      const rows = await engine.rows<KeyRow>(
+        sql`SELECT id, name, secret_hash, scopes, projects, expires_at_ms, created_at_ms, created_by
+            FROM api_keys FINAL WHERE revoked = 0 ORDER BY created_at_ms, id`,
+        { name: "api_key_list" },
       );
-      return withCreatorExpiry(key, new Map(creators.map((creator) => [creator.id, creator])))[0];
+      const keys = rows.map(toKey);
+      const byId = new Map(keys.map((key) => [key.id, key]));
+      return keys.flatMap((key) => withCreatorExpiry(key, byId));
     },
-    list,
-    ids: async () => new Set((await list()).map(({ id }) => id)),
     add: (key) => engine.insert("api_keys", [{ ...toRow(key), revoked: 0 }], { name: "api_key_add" }),
     revoke: (key) => engine.insert("api_keys", [{ ...toRow(key), revoked: 1 }], { name: "api_key_revoke" }),
   };
@@ -87,15 +69,14 @@ function toRow(key: Omit<ApiKey, "createdBy"> & Partial<StoredKey>) {
   };
 }
 
-function toKey(row: KeyRow, maxLifetimeMs: number | undefined): StoredKey {
-  const oldestAtMs = maxLifetimeMs === undefined ? null : row.created_at_ms + maxLifetimeMs;
+function toKey(row: KeyRow): StoredKey {
   return {
     id: row.id,
     name: row.name,
     secretHash: row.secret_hash,
     scopes: row.scopes,
     projects: row.projects,
-    expiresAtMs: earliest([row.expires_at_ms, oldestAtMs]),
+    expiresAtMs: row.expires_at_ms,
     createdBy: row.created_by,
     createdAtMs: row.created_at_ms,
   };

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { assertNever } from "../../shared/assert-never.ts";
 import type { Issue } from "../../shared/errors.ts";
 
 /** Prefix of the message; a schema may append the allowed names. */
@@ -9,8 +8,6 @@ type ZodIssue = z.core.$ZodIssue;
 
 const typeByExpected: Readonly<Record<string, string>> = {
   string: "string_type",
-  number: "float_type",
-  int: "int_type",
   boolean: "bool_type",
   array: "list_type",
   object: "dict_type",
@@ -26,55 +23,25 @@ function toLoc(key: PropertyKey): string | number {
   return typeof key === "symbol" ? key.toString() : key;
 }
 
-function issuesOf(issue: ZodIssue, loc: readonly (string | number)[]): Issue[] {
-  switch (issue.code) {
-    case "invalid_type":
-      return [invalidType(issue, loc)];
-    case "unrecognized_keys":
-      return issue.keys.map((key) => ({
-        loc: [...loc, key],
-        msg: issue.message.startsWith(EXTRA) ? issue.message : EXTRA,
-        type: "extra_forbidden",
-      }));
-    case "too_small":
-      return [
-        {
-          loc,
-          msg: issue.message,
-          type: boundType(issue.origin, "too_short", "greater_than", issue.inclusive),
-        },
-      ];
-    case "too_big":
-      return [
-        { loc, msg: issue.message, type: boundType(issue.origin, "too_long", "less_than", issue.inclusive) },
-      ];
-    case "invalid_value":
-      return [{ loc, msg: issue.message, type: "literal_error" }];
-    case "invalid_format":
-      return [
-        {
-          loc,
-          msg: issue.message,
-          type: issue.format === "datetime" ? "datetime_parsing" : "string_pattern_mismatch",
-        },
-      ];
-    case "invalid_union":
-      return unionIssues(issue, loc);
-    case "custom":
-      return [
-        {
-          loc,
-          msg: issue.message,
-          type: typeof issue.params?.["type"] === "string" ? issue.params["type"] : "value_error",
-        },
-      ];
-    case "not_multiple_of":
-    case "invalid_key":
-    case "invalid_element":
-      return [{ loc, msg: issue.message, type: "value_error" }];
-    default:
-      return assertNever(issue);
+function issuesOf(issue: ZodIssue, loc: readonly (string | number)[]): readonly Issue[] {
+  if (issue.code === "invalid_union") return unionIssues(issue, loc);
+  if (issue.code === "unrecognized_keys") {
+    const msg = issue.message.startsWith(EXTRA) ? issue.message : EXTRA;
+    return issue.keys.map((key) => ({ loc: [...loc, key], msg, type: "extra_forbidden" }));
   }
+  const isMissing = issue.code === "invalid_type" && issue.input === undefined;
+  return [{ loc, msg: isMissing ? "Field required" : issue.message, type: typeOf(issue) }];
+}
+
+/** The `type` names of pydantic. */
+function typeOf(issue: ZodIssue): string {
+  if (issue.code === "invalid_type") return wrongType(issue);
+  if (issue.code === "too_small") return boundType(issue, "too_short", "greater_than");
+  if (issue.code === "too_big") return boundType(issue, "too_long", "less_than");
+  if (issue.code === "invalid_value") return "literal_error";
+  if (issue.code === "invalid_format")
+    return issue.format === "datetime" ? "datetime_parsing" : "string_pattern_mismatch";
+  return issue.code === "custom" ? String(issue.params?.["type"] ?? "value_error") : "value_error";
 }
 
 /** Condition of a check of several members: runs if these have no issue, whatever others have. */
@@ -96,19 +63,21 @@ export function wholeNumber(): z.ZodInt {
   return z.int({ error: (issue) => (issue.code === "invalid_type" ? WHOLE_NUMBER : undefined) });
 }
 
-function invalidType(issue: z.core.$ZodIssueInvalidType, loc: readonly (string | number)[]): Issue {
-  if (issue.input === undefined) return { loc, msg: "Field required", type: "missing" };
-  const whole = issue.message === WHOLE_NUMBER;
-  if (whole && typeof issue.input === "number") return { loc, msg: WHOLE_NUMBER, type: "int_from_float" };
-  if (issue.expected === "number" && typeof issue.input === "string") {
-    const msg = "Input should be a number, not text";
-    return { loc, msg, type: whole ? "int_parsing" : "float_parsing" };
+function wrongType({ input, expected, message }: z.core.$ZodIssueInvalidType): string {
+  if (input === undefined) return "missing";
+  if (expected === "number" || expected === "int") {
+    const number = message === WHOLE_NUMBER ? "int" : "float";
+    if (typeof input === "number") return `${number}_from_float`;
+    return `${number}_${typeof input === "string" ? "parsing" : "type"}`;
   }
-  if (whole) return { loc, msg: WHOLE_NUMBER, type: "int_type" };
-  return { loc, msg: issue.message, type: typeByExpected[issue.expected] ?? `${issue.expected}_type` };
+  return typeByExpected[expected] ?? `${expected}_type`;
 }
 
-function boundType(origin: string, size: string, bound: string, inclusive: boolean | undefined): string {
+function boundType(
+  { origin, inclusive }: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig,
+  size: string,
+  bound: string,
+): string {
   if (origin !== "number" && origin !== "int" && origin !== "bigint") return size;
   return inclusive === false ? bound : `${bound}_equal`;
 }

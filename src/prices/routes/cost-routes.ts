@@ -32,7 +32,7 @@ export async function costRoutes(root: FastifyInstance, { engine, prices, clock 
     const nowMs = clock.now();
     const added = Object.entries(body.costs).map(([llmId, message]) => toPrice(llmId, message, nowMs));
     if ((await prices.count(project)) + added.length > MAX_PRICES) throw tooMany();
-    await request.audit.begin([project], firstOf("llm_ids", Object.keys(body.costs)));
+    request.audit.begin([project], firstOf("llm_ids", Object.keys(body.costs)));
     const ids = await prices.add(project, added, { createdBy: grant.keyId, createdAtMs: nowMs });
     request.audit.add(firstOf("ids", ids));
     return { ids: ids.map((id, index): [string, string] => [id, added[index]!.llm_id]) };
@@ -48,7 +48,7 @@ export async function costRoutes(root: FastifyInstance, { engine, prices, clock 
     const { grant, body } = request;
     const project = grant.project(body.project_id);
     const ids = idsToPurge(body.query);
-    await request.audit.begin([project], firstOf("ids", ids));
+    request.audit.begin([project], firstOf("ids", ids));
     await prices.purge(project, ids);
     return {};
   });

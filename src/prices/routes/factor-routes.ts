@@ -37,7 +37,7 @@ export async function factorRoutes(root: FastifyInstance, { factors, clock }: Fa
         note: note?.toWellFormed() ?? "",
       }));
       if ((await factors.all(project)).length + added.length > MAX_FACTORS) throw tooMany();
-      await request.audit.begin(
+      request.audit.begin(
         [project],
         firstOf(
           "providers",
@@ -81,7 +81,7 @@ export async function factorRoutes(root: FastifyInstance, { factors, clock }: Fa
       const { grant, body } = request;
       const project = grant.project(body.project_id);
       const ids = idsToPurge(body.query);
-      await request.audit.begin([project], firstOf("ids", ids));
+      request.audit.begin([project], firstOf("ids", ids));
       await factors.purge(project, ids);
       return {};
     },
