@@ -1,13 +1,16 @@
 import type { FastifyInstance } from "fastify";
 import { Gauge, type Registry } from "prom-client";
-import { createDiskReserve, type DiskReserve } from "./admin/disk-reserve.ts";
 import type { CallWriter } from "./calls/write/call-writer.ts";
+import type { Config } from "./config.ts";
 import type { ContentWriter } from "./content/content-writer.ts";
 import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
-import type { Config } from "./config.ts";
+import type { CompletionStore } from "./gateway/recording/recorder.ts";
 import { registerPeriodic } from "./periodic.ts";
-import type { FairSemaphore } from "./fairness/fair-semaphore.ts";
+import { sql } from "./query/sql.ts";
+import { AppError } from "./shared/errors.ts";
+import { reserveOf } from "./store/disk-space.ts";
 import type { Engine } from "./store/engine.ts";
+import { StorageError } from "./store/storage-error.ts";
 
 export interface Writers {
   readonly calls: CallWriter;
@@ -15,54 +18,76 @@ export interface Writers {
   readonly content: ContentWriter;
 }
 
-const PROBE_EVERY_MS = 1000;
+const READ_EVERY_MS = 1000;
+/** Free and total bytes of the disks that store calls, per shard; no row while a migration replaces the table. */
+const DISKS = sql`SELECT sum(toFloat64(free_space)) AS free, sum(toFloat64(total_space)) AS total FROM system.disks
+  WHERE name IN (SELECT arrayJoin(disks) FROM system.storage_policies WHERE policy_name IN
+    (SELECT storage_policy FROM system.tables WHERE database = currentDatabase() AND name = 'calls')) HAVING total > 0`;
+const FULL =
+  "The store's disk is almost full: it takes deletions, nothing else. Delete something, or have it enlarged.";
 
-/**
- * Wraps writers to reject all writes once free disk space falls to MIN_FREE_DISK_BYTES. Deletions may use half of that reserve.
- */
-export function limitWrites({ calls, feedback, content }: Writers, reserve: DiskReserve): Writers {
+/** Stops what adds data while less than MIN_FREE_DISK_BYTES are free: ingest is rejected, completions stay in the journal. */
+export function limitDisk(
+  app: FastifyInstance,
+  { MIN_FREE_DISK_BYTES: minFreeBytes }: Pick<Config, "MIN_FREE_DISK_BYTES">,
+  { engine, registry }: { engine: Pick<Engine, "rows" | "health">; registry: Registry },
+) {
+  let freeBytes = Infinity;
+  const run = async (): Promise<void> => {
+    const disks = await engine.rows<{ free: number; total: number }>(DISKS, {
+      name: "disk_space",
+      tables: "per_shard",
+    });
+    if (disks.length > 0)
+      freeBytes = Math.min(...disks.map(({ free, total }) => free - reserveOf(total, minFreeBytes)));
+  };
+  const check = (adds: boolean): void => {
+    if (adds && freeBytes < 0) throw new AppError("storage_full", FULL);
+  };
+  if (minFreeBytes !== 0) {
+    registerPeriodic(app, { name: "disk_space", everyMs: READ_EVERY_MS, atStart: true, run });
+    const gauge: Gauge = new Gauge({
+      name: "sumtree_store_free_bytes",
+      help: "Bytes clients may store before writes are rejected",
+      registers: [registry],
+      collect: () => gauge.set(freeBytes),
+    });
+  }
   return {
-    calls: {
-      ...calls,
-      async write(project, events, since) {
-        if (events.some(({ kind }) => kind !== "delete")) reserve.check();
-        else reserve.checkHalf();
-        return calls.write(project, events, since);
+    /** Deletions are always written. */
+    limitWrites: ({ calls, feedback, content }: Writers): Writers => ({
+      calls: {
+        ...calls,
+        async write(project, events, since) {
+          check(events.some(({ kind }) => kind !== "delete"));
+          return calls.write(project, events, since);
+        },
       },
-    },
-    feedback: {
-      ...feedback,
-      async write(changes) {
-        for (const { columns } of changes)
-          if (columns === undefined) reserve.checkHalf();
-          else reserve.check();
-        return feedback.write(changes);
+      feedback: {
+        ...feedback,
+        async write(changes) {
+          check(changes.some(({ columns }) => columns !== undefined));
+          return feedback.write(changes);
+        },
       },
-    },
-    content: {
-      ...content,
-      async write(rows) {
-        reserve.check();
-        await content.write(rows);
+      content: {
+        ...content,
+        async write(rows) {
+          check(true);
+          await content.write(rows);
+        },
       },
+    }),
+    limitRecording: <Store extends CompletionStore>(store: Store): Store => ({
+      ...store,
+      async write(project, completion) {
+        if (freeBytes < 0) throw new StorageError("no_space", "disk_space", undefined, FULL);
+        await store.write(project, completion);
+      },
+    }),
+    health: async () => {
+      const { reads, writes } = await engine.health();
+      return { reads, writes: writes ?? (freeBytes < 0 ? "its disk is almost full" : undefined) };
     },
   };
-}
-
-/** Creates the disk reserve (`MIN_FREE_DISK_BYTES`). `pending`: bytes waiting to be written. */
-export function keepReserve(
-  app: FastifyInstance,
-  { MIN_FREE_DISK_BYTES: minFreeBytes }: Config,
-  { engine, registry, pending }: { engine: Engine; registry: Registry; pending: FairSemaphore },
-): DiskReserve {
-  const reserve = createDiskReserve(engine, minFreeBytes, pending);
-  if (minFreeBytes === 0) return reserve;
-  registerPeriodic(app, { name: "disk_space", everyMs: PROBE_EVERY_MS, atStart: true, run: reserve.read });
-  const gauge: Gauge = new Gauge({
-    name: "sumtree_store_free_bytes",
-    help: "Bytes clients may store before writes are rejected",
-    registers: [registry],
-    collect: () => gauge.set(reserve.freeBytes()),
-  });
-  return reserve;
 }

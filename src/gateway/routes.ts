@@ -46,8 +46,6 @@ export interface GatewayRoutesOptions {
   /** Store of recorded completions. */
   readonly completions: CompletionStore & ResponseMakers;
   readonly ledger: OwnerLedger;
-  /** Throws if the store is full. */
-  readonly admit: () => void;
   /** Keeps completions until they are stored. */
   readonly journal: Journal | undefined;
   readonly clock: Clock;
@@ -63,7 +61,6 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   const { settings, clock, registry, ledger } = options;
   const recorder = new Recorder({
     ...settings,
-    admit: options.admit,
     store: options.completions,
     journal: options.journal,
     clock: steadyClock,

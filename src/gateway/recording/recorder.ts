@@ -18,8 +18,6 @@ export interface CompletionStore {
 
 export interface RecorderOptions {
   readonly store: CompletionStore;
-  /** Throws if the store is full. */
-  readonly admit?: () => void;
   /** Undefined: unstored completions are lost with the process. */
   readonly journal: Journal | undefined;
   readonly clock: Clock;
@@ -83,9 +81,8 @@ export class Recorder {
     this.#journal.start(name, project, started);
   }
 
-  /** Call before the upstream is billed. Throws service_overloaded, or the store's error, if nothing more can be recorded. */
+  /** Call before the upstream is billed. Throws service_overloaded if nothing more can be recorded. */
   admit(): void {
-    this.#options.admit?.();
     if (this.#journal.isWritable || this.#pending.size < this.#options.maxPendingCalls) return;
     const wait = { retryAfterSeconds: 5 };
     throw new AppError("service_overloaded", "Too many completions are waiting to be recorded.", wait);
