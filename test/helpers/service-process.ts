@@ -59,7 +59,7 @@ export function spawnProcess(environment: Readonly<Record<string, string>>, main
   return spawn(process.execPath, [main], {
     env: { ...CHILD_ENVIRONMENT, PORT: "0", LOG_LEVEL: "info", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
-  }) as ServiceChild;
+  });
 }
 
 async function listeningUrl(child: ServiceChild): Promise<string> {

@@ -4,7 +4,7 @@ import { createGroupCommit } from "../../store/group-commit.ts";
 import { sql } from "../../query/sql.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { FairSemaphore } from "../../fairness/fair-semaphore.ts";
-import { runAsTenant } from "../../fairness/tenant.ts";
+import { runAsTenant, tenantFor } from "../../fairness/tenant.ts";
 import type { Project } from "../../shared/project.ts";
 import { newDeletion, type Deletion, type DeletionStore } from "./deletion-store.ts";
 import type { Change, Mutations } from "./mutations.ts";
@@ -38,7 +38,7 @@ export function createProjectDeleter(deps: DeletionDeps): (project: Project) => 
   });
   return async (project) => {
     const deletion = newDeletion(project, "project", deps.clock);
-    await runAsTenant({ project, key: "" }, () => requests.write([deletion]));
+    await runAsTenant(tenantFor(project, ""), () => requests.write([deletion]));
     return deletion.id;
   };
 }
