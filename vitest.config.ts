@@ -37,7 +37,6 @@ const ONLY_LONG = [
   "faults/stop-open",
   "faults/store-away",
   "faults/store-away-over-http",
-  "http/erasure-fairness",
   "http/many-months",
   "http/model-api-sums",
   "http/pressure",
