@@ -20,7 +20,6 @@ const ONLY_LONG = [
   "faults/clock-jumps",
   "faults/crash",
   "faults/failed-starts",
-  "faults/few-descriptors",
   "faults/full-disk",
   "faults/hostile-bodies",
   "faults/kill-during-completions",
@@ -32,14 +31,12 @@ const ONLY_LONG = [
   "faults/killed-usage-stats",
   "faults/overload",
   "faults/fairness",
-  "faults/slow-clients",
   "faults/soak",
   "faults/stop-open",
   "faults/store-away",
   "faults/store-away-over-http",
   "http/many-months",
   "http/model-api-sums",
-  "http/pressure",
   "scripts/usage-rollup",
   "scripts/package",
 ].map((name) => `test/${name}.test.ts`);
@@ -57,10 +54,8 @@ const ALONE = [
   "engine/store-fixture",
   "faults/failed-starts",
   "faults/fairness",
-  "faults/slow-clients",
   "faults/store-away-over-http",
   "http/many-months",
-  "http/pressure",
   "scripts/usage-rollup",
 ].map((name) => `test/${name}.test.ts`);
 

@@ -26,23 +26,21 @@ import { feedbackRoutes } from "./feedback/routes.ts";
 import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
 import { feedbackStatsRoutes } from "./feedback/stats/routes.ts";
 import { compression } from "./http/compression.ts";
-import { registerConnections } from "./http/limits/connections.ts";
+import { registerConnections, registerStalledClients } from "./http/limits/connections.ts";
 import { registerCors } from "./http/cors.ts";
 import { registerErrorHandling, sendError } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
-import { registerOpenapi, registerOpenapiRoutes } from "./http/openapi/register.ts";
+import { registerOpenapi, registerOpenapiRoute } from "./http/openapi/register.ts";
 import { registerBodies } from "./http/bodies/body-reader.ts";
 import { registerLargeBodies } from "./http/bodies/large-body.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
-import { registerNodeResponses, serverOptions } from "./http/node-responses.ts";
 import { registerLoadShedding } from "./http/limits/load-shedding.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLog, withoutHeaders } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/limits/request-limits.ts";
-import { isBelowV1, registerTargets, rewriteTarget } from "./http/request-target.ts";
-import { registerSlowClients } from "./http/limits/slow-clients.ts";
-import { rejectConnect, respondBadUrl, rejectMalformed } from "./http/malformed-requests.ts";
+import { isBelowV1, normalizeTarget, registerTargets } from "./http/request-target.ts";
+import { rejectAmbiguous, rejectMalformed, respondBadUrl } from "./http/malformed-requests.ts";
 import { registerValidation } from "./http/schemas/validation.ts";
 import type { Journal } from "./journal/journal.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
@@ -118,7 +116,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const prices = createPrices(priceStore, { list, onUnknown: metrics.priceUnknown });
   const disk = limitDisk(app, config, { engine, registry });
   registerHealth(app, { ...engine, health: disk.health }, steady);
-  await registerOpenapiRoutes(app);
+  await registerOpenapiRoute(app);
   registerMetricsRoute(app, registry);
   const { INGEST_BODY_LIMIT_BYTES: bodyLimitBytes } = config;
   const { lingerMs = INGEST_LINGER_MS } = deps;
@@ -208,17 +206,19 @@ async function createServer(
     loggerInstance: withoutHeaders(logger),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     genReqId: requestIdOf,
-    rewriteUrl: (request) => endpointTarget(request, rewriteTarget(request)),
+    rewriteUrl: (request) => endpointTarget(request, normalizeTarget(request.url ?? "/")),
     requestIdHeader: false,
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,
-    http: serverOptions,
+    // model providers accept headers of 64 KiB; the request line comes on top
+    http: { requireHostHeader: false, maxHeaderSize: 72 * 1024 },
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
     forceCloseConnections: "idle",
     // requests on open connections are served during shutdown
     return503OnClosing: false,
-    // gigabyte training bodies take minutes; the gateway aborts stalled uploads
+    // gigabyte training bodies take minutes
     requestTimeout: 1_200_000,
+    connectionTimeout: config.CLIENT_STALL_TIMEOUT_MS,
     exposeHeadRoutes: false,
     clientErrorHandler: (error, socket) => rejectMalformed(error, socket, unreadable),
     frameworkErrors: (error, request, reply) =>
@@ -231,14 +231,11 @@ async function createServer(
     closeMs: shutdownDeadlines(config).closeMs,
     registry,
   });
-  registerNodeResponses(app);
-  rejectConnect(app, unreadable);
+  registerStalledClients(app);
+  rejectAmbiguous(app);
   registerTargets(app);
   await registerCors(app, config.CORS_ORIGINS);
-  registerBodies(app, {
-    inFlight: limiters.bodies,
-    stallMs: config.CLIENT_STALL_TIMEOUT_MS,
-  });
+  registerBodies(app, limiters.bodies);
   registerJsonBody(app);
   registerValidation(app);
   registerErrorHandling(app);
@@ -247,14 +244,7 @@ async function createServer(
     requestEncodings: ["gzip", "deflate", "identity"],
   });
   await registerOpenapi(app, { otherErrors: gatewayErrors });
-  registerLoadShedding(app, {
-    maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
-    maxRssBytes: config.MAX_RSS_BYTES,
-  });
-  registerSlowClients(app, {
-    streams: limiters.streams,
-    stallMs: config.CLIENT_STALL_TIMEOUT_MS,
-  });
+  await registerLoadShedding(app, config.MAX_EVENT_LOOP_DELAY_MS);
   await registerRequestLimits(app, {
     maxPerMinute: config.RATE_LIMIT_PER_MINUTE,
     open: limiters.requests,

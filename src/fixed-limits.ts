@@ -8,7 +8,7 @@ export const FIXED_LIMITS = {
   TRAINING_BODY_LIMIT_BYTES: 1024 * MIB,
   /** Bodies of unanswered requests, decompressed: an eighth of the memory of a small server. */
   MAX_BODY_BYTES_IN_FLIGHT: 512 * MIB,
-  /** Fewer if the limit on open files is lower. */
+  /** Fewer if the limit on open files is lower. New ones above it are closed. */
   MAX_CONNECTIONS: 20_000,
   /** Bytes that wait for the store: what a slow disk takes in seconds. */
   INGEST_MAX_PENDING_BYTES: 256 * MIB,
@@ -30,8 +30,8 @@ export const FIXED_LIMITS = {
   RECORDER_MAX_PENDING_BYTES: 64 * MIB,
   /** Several times what the largest body and the largest response take. */
   MAX_EVENT_LOOP_DELAY_MS: 1000,
-  CLIENT_STALL_TIMEOUT_MS: 60_000,
-  UPLOAD_IDLE_TIMEOUT_MS: 120_000,
+  /** A client sends nothing of its body, or reads nothing of its response. */
+  CLIENT_STALL_TIMEOUT_MS: 120_000,
   /** A client may wait for a person, or for its own queue. */
   GATEWAY_STALL_TIMEOUT_MS: 600_000,
 };

@@ -32,7 +32,6 @@ export function gatewayRoutesSettings(config: Config, open: FairSemaphore): Gate
     chatBodyLimitBytes: config.CHAT_BODY_LIMIT_BYTES,
     trainingBodyLimitBytes: config.TRAINING_BODY_LIMIT_BYTES,
     typedBodyLimitBytes: config.BODY_LIMIT_BYTES,
-    uploadIdleMs: config.UPLOAD_IDLE_TIMEOUT_MS,
     stallMs: config.GATEWAY_STALL_TIMEOUT_MS,
     sseKeepAliveMs: config.SSE_KEEP_ALIVE_MS,
     passThrough: config.GATEWAY_PASSTHROUGH_PATHS,

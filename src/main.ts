@@ -14,7 +14,6 @@ import { openStoreJournal } from "./open-store-journal.ts";
 import { writeListenUrl } from "./service-address.ts";
 import { describeStartFailure, ServerTooOldError } from "./start-failure.ts";
 import { VERSION } from "./version.ts";
-import { startWatchdog } from "./watchdog.ts";
 
 let config: Config | undefined;
 try {
@@ -50,7 +49,6 @@ async function start(settings: Config): Promise<void> {
   stopOnSignals({ app, close, logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
   const url = await app.listen({ host: settings.HOST, port: settings.PORT });
   logger.flush();
-  if (settings.MAX_STANDSTILL_SECONDS > 0) startWatchdog(settings.MAX_STANDSTILL_SECONDS);
   if (settings.CLICKHOUSE_URL === undefined) writeListenUrl(dataDir, url);
   if (root.isNew) showKey(root.key, keepRootKey(dataDir, root.key));
 }

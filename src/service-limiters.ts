@@ -9,7 +9,6 @@ export type Limiters = ReturnType<typeof createLimiters>;
 export function createLimiters(config: Config) {
   return {
     requests: new FairSemaphore({ capacity: Math.ceil(config.KEY_MAX_CONCURRENT / SINGLE_KEY_SHARE) }),
-    streams: new FairSemaphore({ capacity: config.MAX_STREAMED_RESPONSES }),
     /** Bytes of request bodies. */
     bodies: new FairSemaphore({ capacity: config.MAX_BODY_BYTES_IN_FLIGHT }),
     /** Requests in the ingest worker. */
@@ -24,7 +23,7 @@ export function registerLimiterMetrics(registry: Registry, limiters: Limiters): 
   const all = Object.entries(limiters);
   const inUse: Gauge<"limiter"> = new Gauge({
     name: "sumtree_limiter_in_use",
-    help: "Limiter units in use (requests, streams or bytes)",
+    help: "Limiter units in use (requests or bytes)",
     labelNames: ["limiter"],
     registers: [],
     collect: (): void => {

@@ -27,7 +27,6 @@ export interface ModelRelayOptions {
   readonly clock: Clock;
   readonly settings: {
     readonly chatBodyLimitBytes: number;
-    readonly uploadIdleMs: number;
     readonly captureContent: boolean;
   };
 }
@@ -45,7 +44,7 @@ export async function relayModelApi(
   const named = projectOf(request);
   if (named.project === undefined) options.reportUnrecorded(request, reply, named.reason);
   else options.recorder.admit();
-  const limits = uploadOptions(request, settings.chatBodyLimitBytes, settings.uploadIdleMs);
+  const limits = uploadOptions(request, settings.chatBodyLimitBytes);
   const isRecorded = named.project !== undefined;
   const includeUsage = isRecorded && modelApi.asksForUsage === true;
   const query = routeQueryOf(request);

@@ -51,7 +51,7 @@ export async function relayResponse(
   const target = (maker && upstreams.named(maker.upstream)) ?? upstreams.targetFor({ path });
   if (!gateway.enter(request, reply)) return;
   if (project !== undefined) recorder.admit();
-  const limits = uploadOptions(request, settings.chatBodyLimitBytes, settings.uploadIdleMs);
+  const limits = uploadOptions(request, settings.chatBodyLimitBytes);
   const routing = { ...options, query: { path }, target, isRecorded: false, includeUsage: false, limits };
   const { read } = await routeRequest(request, routing);
   const one = { hidesUsage: false, mayRepeat: false, retrieved: { id, maker } };

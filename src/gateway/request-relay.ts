@@ -19,7 +19,7 @@ export interface RequestRelayOptions extends Omit<NamedCheck, "target"> {
   readonly gateway: Gateway;
   /** Set if path and model do not decide. */
   readonly target?: Target | undefined;
-  readonly settings: Record<"uploadIdleMs" | "chatBodyLimitBytes", number>;
+  readonly settings: Record<"chatBodyLimitBytes", number>;
   readonly route: string;
   readonly body: BodyPolicy;
   readonly wrapsErrors: boolean;
@@ -57,8 +57,8 @@ async function routedBody(
   options: RequestRelayOptions,
   access: ResourceAccess | undefined,
 ): Promise<{ readonly target: Target; readonly body: UpstreamRequest["body"] }> {
-  const { body: policy, settings, gateway } = options;
-  const limits = uploadOptions(request, policy.limitBytes, settings.uploadIdleMs);
+  const { body: policy, gateway } = options;
+  const limits = uploadOptions(request, policy.limitBytes);
   const check = async (body: unknown, isWhole?: boolean): Promise<void> => access?.checkBody(body, isWhole);
   const training = (): Target => gateway.upstreams.training();
   if (policy.kind === "typed")

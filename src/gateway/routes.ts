@@ -30,7 +30,6 @@ export interface GatewayRoutesSettings extends GatewaySettings {
   readonly chatBodyLimitBytes: number;
   readonly trainingBodyLimitBytes: number;
   readonly typedBodyLimitBytes: number;
-  readonly uploadIdleMs: number;
   /** Paths without own routes that are relayed unchanged. */
   readonly passThrough: readonly string[];
   readonly captureContent: boolean;
@@ -285,5 +284,9 @@ const healthSchema: schema.RouteSchema = {
 };
 
 function described({ response, ...parts }: schema.RouteSchema): FastifySchema {
-  return { ...parts, errors: "GatewayError", response: { 200: response, default: schema.errorResponse } };
+  return {
+    ...parts,
+    errorResponse: "GatewayError",
+    response: { 200: response, default: schema.errorResponse },
+  };
 }

@@ -3,7 +3,7 @@ import type { FastifyReply } from "fastify";
 import { release } from "../shared/buffers.ts";
 import { runAsTenant, currentTenant } from "../fairness/tenant.ts";
 
-/** Shorter responses are sent whole and do not count towards MAX_STREAMED_RESPONSES. */
+/** Shorter responses are sent whole. */
 export const MIN_STREAMED_BYTES = 2 ** 20;
 /** Chunks that stay valid besides the one being written: a piped stream buffers one and sends another. */
 const KEPT = 3;

@@ -18,7 +18,6 @@ const statusByCode = {
   already_running: 409,
   payload_too_large: 413,
   too_many_calls: 413,
-  uri_too_long: 414,
   unsupported_media_type: 415,
   validation: 422,
   upgrade_required: 426,
@@ -145,7 +144,8 @@ export function registerErrorHandling(app: FastifyInstance): void {
   const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     const path = request.url.split("?", 1)[0]!.replace(/(?<=.)\/$/, "");
     const allowed = allowedMethods(path);
-    if (allowed.length === 0) throw new AppError("not_found", "No route for this path.");
+    if (allowed.length === 0 || allowed.includes(request.method))
+      throw new AppError("not_found", "No route for this path.");
     void reply.header("allow", allowed.join(", "));
     throw new AppError("method_not_allowed", `This route accepts ${allowed.join(", ")}.`);
   };

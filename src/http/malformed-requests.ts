@@ -2,18 +2,25 @@ import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../shared/errors.ts";
+import { AppError, type ErrorCode } from "../shared/errors.ts";
 import type { sendError } from "./errors.ts";
 
-const TUNNEL = "CONNECT";
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly code?: ErrorCode;
+}
 
 /** Responses by error code of Node's HTTP parser. Source: nodejs.org/api/http.html, "clientError". */
-const responses: Readonly<Record<string, { status: number; text: string }>> = {
-  [TUNNEL]: { status: 400, text: "The request target is not a path." },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: "Request timeout." },
+const responses: Readonly<Record<string, Answer>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    text: "The request did not arrive in time.",
+    code: "client_stalled",
+  },
   HPE_HEADER_OVERFLOW: { status: 431, text: "The headers are too large." },
 };
-const unreadable = { status: 400, text: "Malformed request." };
+const unreadable: Answer = { status: 400, text: "Malformed request." };
 
 interface RejectOptions {
   readonly log: FastifyBaseLogger;
@@ -31,12 +38,12 @@ export function rejectMalformed(
   { log, bodyOf }: RejectOptions,
 ): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
-  const { status, text } = responses[error.code ?? ""] ?? unreadable;
+  const { status, text, code = "bad_request" } = responses[error.code ?? ""] ?? unreadable;
   const requestId = randomUUID();
   log.debug({ code: error.code, status, request_id: requestId }, "malformed request rejected");
   const packet = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString("latin1") : "";
   const [, originalUrl = ""] = /^[A-Z]+ (\S+) HTTP\//.exec(packet) ?? [];
-  const body = JSON.stringify(bodyOf(new AppError("bad_request", text), { originalUrl, id: requestId }));
+  const body = JSON.stringify(bodyOf(new AppError(code, text), { originalUrl, id: requestId }));
   if (!socket.writable) {
     socket.destroy();
     return;
@@ -54,13 +61,17 @@ export function rejectMalformed(
   );
 }
 
-/** Responds to CONNECT; Node would close the connection without a response. */
-export function rejectConnect(app: FastifyInstance, options: RejectOptions): void {
-  app.server.on("connect", (_request, socket) => {
-    // Node no longer handles errors of this connection
-    socket.on("error", () => undefined);
-    rejectMalformed(Object.assign(new Error("tunnel"), { code: TUNNEL }), socket, options);
-    socket.once("finish", () => socket.destroy());
+/**
+ * Rejects what two servers could read differently and Node accepts, or rejects without a body: it keeps the first of two Hosts,
+ * and decodes only the last of several transfer codings. Source: RFC 9112, 3.2 and 6.1.
+ */
+export function rejectAmbiguous(app: FastifyInstance): void {
+  app.addHook("onRequest", async ({ raw: { headers, rawHeaders, httpVersion } }, reply) => {
+    const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
+    const hasHost = hosts === 1 || (hosts === 0 && httpVersion === "1.0");
+    if (hasHost && (headers["transfer-encoding"] ?? "chunked").toLowerCase() === "chunked") return;
+    void reply.header("connection", "close");
+    throw new AppError("bad_request", "A request has one Host, and no Transfer-Encoding but chunked.");
   });
 }
 

@@ -9,7 +9,6 @@ export type ErrorCode =
   | "already_running"
   | "payload_too_large"
   | "unsupported_media_type"
-  | "uri_too_long"
   | "upgrade_required"
   | "validation"
   | "too_many_requests"

@@ -8,6 +8,7 @@ import type { Engine } from "../../src/store/engine.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { startFakeServer, type FakeServer } from "../helpers/fake-clickhouse-server.ts";
+import { isLong } from "../helpers/runs.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 import { ABORTED_STATEMENTS, describeEngine, testLimits } from "./conformance.ts";
 
@@ -36,7 +37,7 @@ describeEngine("a server over HTTP (front of the embedded engine)", async () => 
   };
 });
 
-describe("the largest queries that the service accepts", () => {
+describe.runIf(isLong)("the largest queries that the service accepts", () => {
   let test: Omit<TestApp, "engine">;
   let engine: Engine;
   beforeAll(async () => {

@@ -41,14 +41,4 @@ describe("a crash ends the process, so that a supervisor restarts it", () => {
     service.child.kill("SIGUSR2");
     expect(["SIGABRT", "SIGTRAP"]).toContain(await endedBy());
   });
-
-  it("a blocked event loop, which is reported", async () => {
-    const program = join(import.meta.dirname, "programs/stand-still.ts");
-    await start({ NODE_OPTIONS: `--import=${program}`, MAX_STANDSTILL_SECONDS: "2" });
-    let said = "";
-    service.child.stderr.on("data", (text: Buffer) => (said += text.toString()));
-    service.child.kill("SIGUSR2");
-    expect(await endedBy()).toBe("SIGKILL");
-    await expect.poll(() => said).toContain("event loop blocked for 2 s");
-  });
 });

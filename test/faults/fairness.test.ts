@@ -45,7 +45,6 @@ beforeAll(async () => {
       ROOT_API_KEY: ROOT_KEY,
       CHAT_UPSTREAM_URL: upstream.url,
       UPSTREAM_MAX_CONCURRENT: "40",
-      MAX_STREAMED_RESPONSES: "32",
     },
     process.env["MAIN"],
   );

@@ -1,20 +1,14 @@
-import fc from "fast-check";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { sendRaw, type RawResponse } from "../helpers/raw-http.ts";
 import type { Fault } from "../helpers/reference-upstream/faults.ts";
 import { startReferenceUpstream, type ReferenceUpstream } from "../helpers/reference-upstream/server.ts";
-import { isLong, runs } from "../helpers/runs.ts";
-import { seededRandom } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
-
-const RUNS = runs(1, 10);
-const { seed } = seededRandom();
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-stop-open-"));
 let upstream: ReferenceUpstream;
@@ -173,15 +167,6 @@ const KINDS = {
   },
 } satisfies Record<string, Kind>;
 
-const NAMES = Object.keys(KINDS) as (keyof typeof KINDS)[];
-
-interface Plan {
-  readonly names: readonly (keyof typeof KINDS)[];
-  readonly timeoutMs: number;
-  /** The signal comes twice at once, as npm and a terminal send it. */
-  readonly twice: boolean;
-}
-
 function endOf({ status, body, complete }: RawResponse): End {
   if (complete) return status === 200 ? "complete" : "refused";
   return body.toString("utf8").endsWith("\n\n") && body.includes('data: {"error":')
@@ -210,68 +195,43 @@ async function hasStoppedListening(port: number): Promise<boolean> {
   }
 }
 
-let projects = 0;
+it(
+  "a stop ends gracefully, and records the outcome of each open response",
+  { timeout: 120_000 },
+  async () => {
+    const project = "acme/stop";
+    const stopped = await start(12_000);
+    const port = Number(new URL(stopped.url).port);
+    const kinds: readonly (readonly [string, Kind])[] = Object.entries(KINDS);
+    const open: Open[] = [];
+    for (const [id, kind] of kinds) open.push(await kind.open({ port, project, id }));
+    // who is answered now came after all of them
+    await (await fetch(`${stopped.url}/healthz`)).text();
 
-/** Stops a service while these are open. Resolves with how it ended, and how each of them did. */
-async function stopDuring(plan: Plan, project: string) {
-  upstream.forget();
-  const service = await start(plan.timeoutMs);
-  const port = Number(new URL(service.url).port);
-  const open: { readonly name: keyof typeof KINDS; readonly one: Open }[] = [];
-  for (const [at, name] of plan.names.entries()) {
-    open.push({ name, one: await KINDS[name].open({ port, project, id: `call-${at}` }) });
-  }
-  // who is answered now came after all of them
-  await (await fetch(`${service.url}/healthz`)).text();
-
-  const ended = service.end("SIGTERM");
-  if (plan.twice) service.child.kill("SIGTERM");
-  await until(() => hasStoppedListening(port));
-  for (const { one } of open) one.go?.();
-  const ends = await Promise.all(open.map(async ({ one }) => one.answer && endOf(await one.answer)));
-  return { code: await ended, ends };
-}
-
-async function check(plan: Plan): Promise<void> {
-  const project = `acme/stop-${projects++}`;
-  const kinds: readonly Kind[] = plan.names.map((name) => KINDS[name]);
-  // 0 is the code of a stop that took no longer than it may
-  expect(await stopDuring(plan, project)).toEqual({ code: 0, ends: kinds.map(({ end }) => end) });
-  const service = await start(plan.timeoutMs);
-  const expected = kinds.flatMap(({ outcome }) => outcome ?? []);
-  expect((await outcomes(service, project)).toSorted()).toEqual(expected.toSorted());
-  expect(await service.end("SIGTERM")).toBe(0);
-}
-
-const plans = fc.record({
-  names: fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 8 }),
-  timeoutMs: fc.constantFrom(12_000, 18_000),
-  twice: fc.boolean(),
-});
-
-describe(`a stop with open responses (seed ${seed})`, () => {
-  it("ends gracefully, and records the outcome of each response", { timeout: 600_000 }, async () => {
-    await fc.assert(fc.asyncProperty(plans, check), {
-      seed,
-      numRuns: RUNS,
-      endOnFailure: true,
-      examples: [[{ names: NAMES, timeoutMs: 12_000, twice: false }]],
-    });
-  });
-
-  it.runIf(isLong)("ends gracefully with the default timeout", { timeout: 60_000 }, async () => {
-    await check({ names: NAMES, timeoutMs: 30_000, twice: false });
-  });
-
-  it("ends at once on a second signal that is not the first one passed on", async () => {
-    const project = `acme/stop-${projects++}`;
-    const service = await start(60_000);
-    const port = Number(new URL(service.url).port);
-    await KINDS["a stream that goes on"].open({ port, project, id: "call" });
-    const ended = service.end("SIGTERM");
+    const ended = stopped.end("SIGTERM");
+    // the signal comes twice at once, as npm and a terminal send it
+    stopped.child.kill("SIGTERM");
     await until(() => hasStoppedListening(port));
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    service.child.kill("SIGTERM");
-    expect(await ended).toBe(1);
-  });
+    for (const one of open) one.go?.();
+    const ends = await Promise.all(open.map(async (one) => one.answer && endOf(await one.answer)));
+    expect(kinds.map(([name], at) => [name, ends[at]])).toEqual(kinds.map(([name, { end }]) => [name, end]));
+    // the code of a stop that took no longer than it may
+    expect(await ended).toBe(0);
+
+    const service = await start(12_000);
+    const expected = kinds.flatMap(([, { outcome }]) => outcome ?? []);
+    expect((await outcomes(service, project)).toSorted()).toEqual(expected.toSorted());
+    expect(await service.end("SIGTERM")).toBe(0);
+  },
+);
+
+it("a second signal that is not the first one passed on ends at once", async () => {
+  const service = await start(60_000);
+  const port = Number(new URL(service.url).port);
+  await KINDS["a stream that goes on"].open({ port, project: "acme/twice", id: "call" });
+  const ended = service.end("SIGTERM");
+  await until(() => hasStoppedListening(port));
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  service.child.kill("SIGTERM");
+  expect(await ended).toBe(1);
 });

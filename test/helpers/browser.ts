@@ -28,12 +28,9 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly now?: number;
 }
 
-/** The page is built once in a process. */
-let built: Promise<string> | undefined;
-
 /** The service with its page, and a browser. Every tab that is opened must stay silent on its console. */
 export async function startPage(options: StartOptions = {}): Promise<TestPage> {
-  const pageDir = await (built ??= buildPage());
+  const pageDir = await buildPage();
   const test = await startApp({ ...options, deps: { pageDir, ...options.deps } });
   const url = await test.app.listen({ host: "127.0.0.1", port: 0 });
   const browser = await chromium.launch({

@@ -1,13 +1,20 @@
-import { mkdtempSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "vite";
+import { until } from "./until.ts";
 
 const WEB = join(import.meta.dirname, "../../web");
 
-/** The page as it is now, built into a directory of its own. */
+/** The page as it is now, built once for all test files of a run. */
 export async function buildPage(): Promise<string> {
-  const dir = mkdtempSync(join(tmpdir(), "sumtree-page-"));
+  const place = join(tmpdir(), "sumtree-page");
+  const [dir, built] = [join(place, "files"), join(place, "built")];
+  // whoever makes the directory builds
+  if (mkdirSync(place, { recursive: true }) === undefined) {
+    await until(() => existsSync(built));
+    return dir;
+  }
   const before = process.env["NODE_ENV"];
   // vitest's "test" would build what React has for development
   process.env["NODE_ENV"] = "production";
@@ -17,5 +24,6 @@ export async function buildPage(): Promise<string> {
     logLevel: "error",
     build: { outDir: dir },
   }).finally(() => (process.env["NODE_ENV"] = before));
+  writeFileSync(built, "");
   return dir;
 }

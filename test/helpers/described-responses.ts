@@ -26,9 +26,7 @@ export function watchResponses(app: App): ReadonlySet<string> {
 const CLIENT_LEFT = 499;
 /** Part of HTTP, like the headers that ask for it. */
 const NOT_MODIFIED = 304;
-/** About the request before it is one of any route. */
-const URI_TOO_LONG = 414;
-const UNDESCRIBED = new Set([CLIENT_LEFT, NOT_MODIFIED, URI_TOO_LONG]);
+const UNDESCRIBED = new Set([CLIENT_LEFT, NOT_MODIFIED]);
 
 interface Sent {
   readonly status: number;

@@ -25,8 +25,7 @@ let opened: Promise<Opened> | undefined;
 export async function openProcessEngine(): Promise<TestEngine> {
   opened ??= open();
   const { engine, dir } = await opened;
-  await dropTables(engine);
-  await migrate(engine, { cluster: undefined });
+  await emptyStore(engine);
   const own = mkdtempSync(join(dir, "test-"));
   return {
     engine,
@@ -44,12 +43,40 @@ async function open(): Promise<Opened> {
   return { engine: await openEmbedded(store, { backupDir: dir, maxWaitMs: 90_000 }), dir };
 }
 
-/** Also of what a test has set for them. */
-async function dropTables(engine: Engine): Promise<void> {
-  const options = { name: "test_tables" };
-  const tables = await engine.rows<{ name: string }>(
-    sql`SELECT name FROM system.tables WHERE database = currentDatabase()`,
+const options = { name: "test_tables" };
+interface Table {
+  readonly name: string;
+  readonly create_table_query: string;
+  readonly total_rows: number | null;
+  readonly mutations: number;
+}
+/** Tables as the migrations create them. */
+let migrated: string | undefined;
+
+/** Truncates the tables that have rows; creates all anew if a test has altered one, or deleted some of its rows. */
+async function emptyStore(engine: Engine): Promise<void> {
+  const tables = await tablesOf(engine);
+  if (describe(tables) !== migrated || tables.some(({ mutations }) => mutations > 0)) {
+    for (const { name } of tables) await engine.command(sql`DROP TABLE ${trusted(name)} SYNC`, options);
+    await migrate(engine, { cluster: undefined });
+    migrated = describe(await tablesOf(engine));
+    return;
+  }
+  for (const { name, total_rows } of tables) {
+    if (total_rows !== 0 && name !== "schema_migrations")
+      await engine.command(sql`TRUNCATE TABLE ${trusted(name)} SYNC`, options);
+  }
+}
+
+function tablesOf(engine: Engine): Promise<readonly Table[]> {
+  return engine.rows<Table>(
+    sql`SELECT name, create_table_query, toUInt32(total_rows) AS total_rows,
+          toUInt32((SELECT count() FROM system.mutations WHERE database = currentDatabase())) AS mutations
+        FROM system.tables WHERE database = currentDatabase() ORDER BY name`,
     options,
   );
-  for (const { name } of tables) await engine.command(sql`DROP TABLE ${trusted(name)} SYNC`, options);
+}
+
+function describe(tables: readonly Table[]): string {
+  return tables.map(({ create_table_query }) => create_table_query).join("\n");
 }

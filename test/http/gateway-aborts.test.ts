@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { generateKey } from "../../src/http/auth/api-key.ts";
@@ -5,7 +6,13 @@ import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { blockStatement } from "../helpers/blocked-statement.ts";
 import { head, sendRaw, type RawExchange } from "../helpers/raw-http.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
-import { startGateway, startSecondApp, type SecondApp, type TestGateway } from "../helpers/start-gateway.ts";
+import {
+  startGateway,
+  startSecondApp,
+  UPSTREAM_KEY,
+  type SecondApp,
+  type TestGateway,
+} from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
 
 let test: TestGateway;
@@ -27,6 +34,11 @@ async function openRequests(port = test.port): Promise<number> {
 function post(path: string, body: string, ...headers: readonly string[]): RawExchange {
   const lines = [`POST ${path} HTTP/1.1`, "host: g", `authorization: Bearer ${ROOT_KEY}`, ...headers];
   return sendRaw(test.port, head(...lines, `content-length: ${Buffer.byteLength(body)}`), body);
+}
+
+function upload(length: number, path = "/v1/preview/training-jobs"): string {
+  const authorization = `authorization: Bearer ${ROOT_KEY}`;
+  return head(`POST ${path} HTTP/1.1`, "host: g", authorization, `content-length: ${length}`);
 }
 
 /** Leaves, and waits until the upstream has seen it and the place is free. */
@@ -211,16 +223,7 @@ describe("a client that leaves while its request waits for a connection", () => 
   it("releases its permit at once, and is not sent upstream", async () => {
     const gateway = await inFrontOfIt(120_000);
     const body = `{${messages}}`;
-    const { socket } = sendRaw(
-      gateway.port,
-      head(
-        "POST /v1/chat/completions HTTP/1.1",
-        "host: g",
-        `authorization: Bearer ${ROOT_KEY}`,
-        `content-length: ${body.length}`,
-      ),
-      body,
-    );
+    const { socket } = sendRaw(gateway.port, upload(body.length, "/v1/chat/completions"), body);
     await until(() => sockets.length === 1);
     expect(await openRequests(gateway.port)).toBe(1);
     socket.destroy();
@@ -244,28 +247,33 @@ describe("a client that leaves while its request waits for a connection", () => 
 });
 
 describe("a client that stays", () => {
-  it("is never treated as disconnected, although its body was read long ago", async () => {
-    test.upstream.fail({ kind: "silence", ms: 400 });
-    const response = await post("/v1/chat/completions", `{${messages}}`).answer;
-    expect([response.status, response.complete]).toEqual([200, true]);
-    expect(await test.upstream.seen[0]!.left).toBe(false);
-  });
-
-  it("but stops during its upload receives an error, and the upstream request is closed", async () => {
-    const impatient = await startSecondApp(test, { UPLOAD_IDLE_TIMEOUT_MS: "300" });
-    const { answer } = sendRaw(
-      impatient.port,
-      head(
-        "POST /v1/preview/training-jobs HTTP/1.1",
-        "host: g",
-        `authorization: Bearer ${ROOT_KEY}`,
-        "content-length: 1000000",
-      ),
-      "x".repeat(10_000),
-    );
-    expect(await answer).toMatchObject({ status: 400, complete: true });
+  it("but stops during its upload gets 408, and the upstream request is closed", async () => {
+    const impatient = await startSecondApp(test, { CLIENT_STALL_TIMEOUT_MS: "300" });
+    const { answer } = sendRaw(impatient.port, upload(1_000_000), "x".repeat(10_000));
+    expect(await answer).toMatchObject({ status: 408, complete: true });
     expect(await test.upstream.seen[0]!.left).toBe(true);
     await impatient.close();
+  });
+
+  it("is not at fault for an upstream that is silent, or reads nothing of its upload", async () => {
+    const unread = createServer((socket) => socket.pause()).listen(0, "127.0.0.1");
+    await once(unread, "listening");
+    const impatient = await startSecondApp(test, {
+      CLIENT_STALL_TIMEOUT_MS: "300",
+      UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "1500",
+      TRAINING_UPSTREAM_URL: `http://127.0.0.1:${(unread.address() as AddressInfo).port}`,
+      CHAT_UPSTREAM_URL: test.upstream.url,
+      CHAT_UPSTREAM_API_KEY: UPSTREAM_KEY,
+    });
+    test.upstream.fail({ kind: "silence", ms: 1000 });
+    const body = `{${messages}}`;
+    const silent = sendRaw(impatient.port, upload(body.length, "/v1/chat/completions"), body);
+    const { answer, socket } = sendRaw(impatient.port, upload(100_000_000));
+    for (let n = 0; n < 100; n++) socket.write(Buffer.alloc(1_000_000, " "));
+    expect(await silent.answer).toMatchObject({ status: 200, complete: true });
+    expect(await answer).toMatchObject({ status: 504, complete: true });
+    await impatient.close();
+    unread.close();
   });
 
   it("reuses its connection, and the gateway its upstream connection, over many requests", async () => {

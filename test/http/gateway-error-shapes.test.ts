@@ -54,8 +54,6 @@ const FAULTS: Readonly<Record<string, readonly [number, string, Fault]>> = {
   "a declared body over the limit": [413, "payload_too_large", { lines: ["content-length: 2001"], body: "" }],
   "a body over the limit": [413, "payload_too_large", { key: "gateway", ...tooLong }],
   "an unread body over the limit": [413, "payload_too_large", tooLong],
-  "a target that is too long": [414, "uri_too_long", { below: `?x=${"y".repeat(9000)}` }],
-  "a path that is too long": [414, "uri_too_long", { below: `/${"y".repeat(9000)}` }],
   "no JSON": [415, "unsupported_media_type", { key: "gateway", lines: ["content-type: text/plain"] }],
   "two hosts": [400, "bad_request", { lines: ["host: y"] }],
   "a broken escape": [400, "bad_request", { below: "/%zz" }],

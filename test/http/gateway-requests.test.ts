@@ -1,6 +1,5 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { head, sendRaw } from "../helpers/raw-http.ts";
 import {
   bearer,
   recordedCall,
@@ -107,22 +106,6 @@ describe("nothing is sent upstream", () => {
   ])("of a body %s", async (_what, lines, body, status) => {
     const came = await sendTo(test, "POST /v1/preview/models", lines, body).answer;
     expect([came.status, test.upstream.seen]).toEqual([status, []]);
-  });
-
-  it.each([
-    ["two Hosts, the same", ["host: gateway", "Host: gateway"]],
-    ["a Host that is a list", ["host: gateway, other"]],
-    ["no Host", []],
-    ["a transfer coding besides chunked", ["host: g", "transfer-encoding: gzip, chunked"]],
-    ["chunked twice", ["host: g", "transfer-encoding: chunked", "transfer-encoding: chunked"]],
-    ["another transfer coding", ["host: g", "transfer-encoding: identity"]],
-    ["a length beside chunked", ["host: g", "transfer-encoding: chunked", "content-length: 2"]],
-  ])("of a request with %s, which no server may accept", async (_what, lines) => {
-    for (const path of ["/v1/chat/completions", "/v1/anything"]) {
-      const first = head(`POST ${path} HTTP/1.1`, `authorization: ${bearer.authorization}`, ...lines);
-      const { status, headers } = await sendRaw(test.port, first, "2\r\n{}\r\n0\r\n\r\n").answer;
-      expect([status, headers["connection"], test.upstream.seen]).toEqual([400, "close", []]);
-    }
   });
 
   it("of another method of Gemini's verbs", async () => {

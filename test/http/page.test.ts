@@ -18,7 +18,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await test.close();
-  rmSync(dir, { recursive: true });
 });
 
 const get = (url: string, headers: Record<string, string> = {}) => test.app.inject({ url, headers });

@@ -27,7 +27,7 @@ function file(name: string, text: string): string {
 
 describe("readConfig", () => {
   it("treats a blank variable as unset", () => {
-    expect(readConfig({ PORT: " ", ROOT_API_KEY: "\t", MAX_RSS_BYTES: "" })).toEqual(readConfig({}));
+    expect(readConfig({ PORT: " ", ROOT_API_KEY: "\t", MIN_FREE_DISK_BYTES: "" })).toEqual(readConfig({}));
   });
 
   it.each([
@@ -36,7 +36,7 @@ describe("readConfig", () => {
     ["PORT", "0x50"],
     ["PORT", "-1"],
     ["PORT", "65536"],
-    ["MAX_RSS_BYTES", "2GB"],
+    ["MIN_FREE_DISK_BYTES", "2GB"],
     ["SHUTDOWN_TIMEOUT_MS", "2147483648"],
     ["QUERY_TIMEOUT_SECONDS", "86401"],
     ["TRUST_PROXY", "1.2.3"],
@@ -65,7 +65,7 @@ describe("readConfig", () => {
     ["HOST", "0.0.0.0", "0.0.0.0"],
     ["PORT", " 8081 ", 8081],
     ["TRUST_PROXY", "10.0.0.0/8,fd00::/8,192.0.2.1", "10.0.0.0/8,fd00::/8,192.0.2.1"],
-    ["MAX_RSS_BYTES", "0", 0],
+    ["MIN_FREE_DISK_BYTES", "0", 0],
   ] as const)("%s=%j is %j", (name, value, expected) => {
     expect(readConfig({ [name]: value })[name]).toBe(expected);
   });
@@ -118,7 +118,7 @@ describe.each(settingNames.filter((name) => !ANYTHING.test(name)))("a wrong %s",
   });
 });
 
-it.each([...URLS, "", "//host", 7, null])("names the line of a route to %j", (url) => {
+it.each([...URLS, "", "//host", 7, null])("names the entry of a route to %j", (url) => {
   const routes = JSON.stringify(
     [
       { api: "openai", url: "http://a" },
@@ -128,7 +128,7 @@ it.each([...URLS, "", "//host", 7, null])("names the line of a route to %j", (ur
     1,
   );
   const problems = problemsOf({ GATEWAY_ROUTES_FILE: file("routes.json", routes) });
-  expect(problems).toEqual([expect.stringMatching(/^GATEWAY_ROUTES_FILE: line 8: 1\.url: must (?:be|have)/)]);
+  expect(problems).toEqual([expect.stringMatching(/^GATEWAY_ROUTES_FILE: entry 1\.url: must (?:be|have)/)]);
   expect(problems[0]).not.toContain(SECRET);
 });
 

@@ -59,6 +59,5 @@ const createBackupSchema = {
       bytes: 300_000_000,
     },
   },
-  errors: [409],
   response: { 201: backupRes },
 };

@@ -39,7 +39,6 @@ export const schemas = routeSchemas({
     description:
       "With all keys that it made, and those that they made. Other replicas notice within ten seconds.",
     success: "Revoked",
-    errors: [404],
     params: schema.keyParams,
     response: { 204: z.undefined() },
   },

@@ -125,7 +125,6 @@ const readDeletionSchema = {
       done_at: null,
     },
   },
-  errors: [404],
   params: deletionParams,
   response: { 200: deletionRes },
 };

@@ -80,17 +80,13 @@ export class Downstream {
     this.#response.setTimeout(this.#stallMs);
     await Promise.race([once(this.#response, "drain", { signal }), this.closed]);
     this.#waiting = undefined;
-    if (!this.#isBrokenOff) this.#response.setTimeout(0);
   }
 
   end(last?: Buffer): void {
     const response = this.#response;
     if (this.hasLeft || this.#isBrokenOff) return;
     response.end(last);
-    if (response.writableLength === 0) return;
-    response.setTimeout(this.#stallMs);
-    // after the response, the server owns the connection's timeout
-    response.once("finish", () => response.setTimeout(0));
+    if (response.writableLength > 0) response.setTimeout(this.#stallMs);
   }
 
   /**

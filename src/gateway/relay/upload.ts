@@ -25,7 +25,7 @@ export function tooLarge(limitBytes: number): AppError {
 
 /**
  * Request body streamed upstream at the upstream's pace. Decouples the two connections, so that closing one does not close
- * the other. Fails with payload_too_large, or bad_request if the client disconnects or stalls.
+ * the other. Fails with payload_too_large, or bad_request if the client disconnects.
  */
 export class Upload extends Transform {
   readonly #limitBytes: number;
@@ -70,8 +70,6 @@ export interface UploadCheck {
 
 export interface UploadOptions {
   readonly limitBytes: number;
-  /** Time a client may send nothing while the upstream is ready. */
-  readonly idleMs: number;
   /** Accounts for buffered bytes. Throws service_overloaded. */
   readonly hold: (bytes: number) => void;
   /** Body bytes already read. */
@@ -79,8 +77,8 @@ export interface UploadOptions {
   readonly check?: UploadCheck;
 }
 
-export function uploadOptions(request: FastifyRequest, limitBytes: number, idleMs: number): UploadOptions {
-  return { limitBytes, idleMs, hold: (bytes) => request.server.bodies.hold(request, bytes) };
+export function uploadOptions(request: FastifyRequest, limitBytes: number): UploadOptions {
+  return { limitBytes, hold: (bytes) => request.server.bodies.hold(request, bytes) };
 }
 
 /** Bodies up to this length are sent at once. */
@@ -102,29 +100,19 @@ export async function bodyToSend(
 }
 
 /**
- * Streams the rest of a request body. The stream fails with payload_too_large, or bad_request if the client disconnects or
- * stalls.
+ * Streams the rest of a request body. The stream fails with payload_too_large, or bad_request if the client disconnects.
  */
 export function startUpload(
   request: IncomingMessage,
-  { limitBytes, idleMs, prefix = [], check }: UploadOptions,
+  { limitBytes, prefix = [], check }: UploadOptions,
 ): Upload {
   const upload = new Upload(limitBytes, check);
-  let lastRead = -1;
-  const watch = setInterval(() => {
-    const read = request.socket.bytesRead;
-    const starved = read === lastRead && !upload.writableNeedDrain && upload.readableLength === 0;
-    if (starved)
-      upload.destroy(new AppError("bad_request", "The client stopped sending before the end of the body."));
-    lastRead = read;
-  }, idleMs);
   const gone = (): void => {
     if (!request.complete)
       upload.destroy(new AppError("bad_request", "The client disconnected before the end of the body."));
   };
   request.once("close", gone);
   upload.once("close", () => {
-    clearInterval(watch);
     request.off("close", gone);
     request.unpipe(upload);
     // if the upstream responded early, discard the rest so that the connection can be reused
@@ -141,16 +129,16 @@ export type ReadBody =
 
 /**
  * Reads a body into memory, up to `maxBytes`. For a longer body, returns the bytes read and leaves the request paused.
- * Throws bad_request if the client disconnects or stalls; service_overloaded.
+ * Throws bad_request if the client disconnects; service_overloaded.
  */
 export async function readBody(
   request: IncomingMessage,
   maxBytes: number,
-  { idleMs, hold }: Pick<UploadOptions, "idleMs" | "hold">,
+  { hold }: Pick<UploadOptions, "hold">,
 ): Promise<ReadBody> {
   const buffered = request.readableLength;
   if (buffered > 0 && buffered === contentLengthOf(request) && buffered <= maxBytes) {
-    // the whole body arrived with the headers: no timer, no listeners, no event loop turn
+    // the whole body arrived with the headers: no listeners, no event loop turn
     hold(buffered);
     const bytes = request.read() as Buffer;
     request.resume();
@@ -160,7 +148,6 @@ export async function readBody(
   const chunks: Buffer[] = [];
   let bytes = 0;
   const finish = (outcome: () => void): void => {
-    clearTimeout(idle);
     request.off("data", onData).off("end", onEnd).off("close", onClose);
     outcome();
   };
@@ -173,7 +160,6 @@ export async function readBody(
     }
     chunks.push(chunk);
     bytes += chunk.length;
-    idle.refresh();
     if (bytes <= maxBytes) return;
     request.pause();
     finish(() => resolve({ complete: false, prefix: chunks }));
@@ -181,13 +167,6 @@ export async function readBody(
   const onEnd = (): void => finish(() => resolve({ complete: true, bytes: Buffer.concat(chunks, bytes) }));
   const onClose = (): void =>
     finish(() => reject(new AppError("bad_request", "The client disconnected before the end of the body.")));
-  const idle = setTimeout(
-    () =>
-      finish(() =>
-        reject(new AppError("bad_request", "The client stopped sending before the end of the body.")),
-      ),
-    idleMs,
-  );
   request.on("data", onData).on("end", onEnd).on("close", onClose);
   return promise;
 }

@@ -9,7 +9,6 @@ import { checkDeclaredLength, hasBody, readBody, tooLarge } from "./upload.ts";
 export interface ValidatedBodyOptions {
   readonly schema: z.ZodType;
   readonly limitBytes: number;
-  readonly idleMs: number;
   /** Accounts for buffered bytes. Throws service_overloaded. */
   readonly hold: (bytes: number) => void;
   /** Rejects for a body that fits the schema but is invalid otherwise. */

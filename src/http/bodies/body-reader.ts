@@ -6,15 +6,7 @@ import type { FairSemaphore, Permit } from "../../fairness/fair-semaphore.ts";
 import { tenantOf } from "../auth/tenant-of.ts";
 import { isLarge, toLargeBody, type LargeBody } from "./large-body.ts";
 import { expandedTooMuch, maxDecompressedBytes } from "./decompression-limit.ts";
-import { watchUpload } from "./stalled-upload.ts";
 import { valueCounter } from "./value-counter.ts";
-
-export interface BodyLimits {
-  /** Limiter of received, decompressed bytes of unanswered requests. */
-  readonly inFlight: FairSemaphore;
-  /** Maximum pause of an upload in milliseconds. */
-  readonly stallMs: number;
-}
 
 /** Maximum of values and keys in a JSON body parsed by the ingest worker. */
 const MAX_JSON_VALUES = 8_000_000;
@@ -31,7 +23,7 @@ declare module "fastify" {
 
 /** Reader of bodies, decompressed; received bytes count towards the limits. */
 export interface Bodies {
-  /** Reads a body. Errors: payload_too_large; client_stalled; service_overloaded; bad_request if it is incomplete. */
+  /** Reads a body. Errors: payload_too_large; service_overloaded; bad_request if it is incomplete. */
   read(request: FastifyRequest, payload: RequestPayload): Promise<Buffer | LargeBody>;
   /** Reads a JSON body; its values and keys count too. Errors: those of `read`. */
   readJson(request: FastifyRequest, payload: RequestPayload): Promise<Buffer | LargeBody>;
@@ -46,9 +38,8 @@ function maxOnEventLoop(bytes: number, bodyLimit: number): number {
   return Math.ceil(Math.min(MAX_JSON_VALUES / 8, bodyLimit / 10, 50_000 + bytes / 8));
 }
 
-/** Adds `app.bodies`. Register it before body parsers. */
-export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
-  const { inFlight, stallMs } = limits;
+/** Adds `app.bodies`. `inFlight`: limiter of received, decompressed bytes of unanswered requests. Register it before parsers. */
+export function registerBodies(app: FastifyInstance, inFlight: FairSemaphore): void {
   app.decorateRequest("bodyBytes", null);
   app.addHook("preParsing", (request: FastifyRequest, reply: FastifyReply, _payload, done) => {
     whenClosed(reply.raw, () => request.bodyBytes?.release());
@@ -71,7 +62,7 @@ export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
     };
   };
   app.decorate("bodies", {
-    read: (request, payload) => readWhole(request, payload, { stallMs, check: counter(request, payload) }),
+    read: (request, payload) => readWhole(request, payload, { check: counter(request, payload) }),
     readJson: (request, payload) => {
       const count = counter(request, payload);
       const { bodyLimit, config } = request.routeOptions;
@@ -82,9 +73,9 @@ export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
         count(chunk);
         values.add(chunk);
       };
-      return readWhole(request, payload, { stallMs, check, values: () => values.count() });
+      return readWhole(request, payload, { check, values: () => values.count() });
     },
-    failure: (request) => failureOf(request, { stallMs, check: counter(request, request.raw) }),
+    failure: (request) => failureOf(request, counter(request, request.raw)),
     hold,
   } satisfies Bodies);
 }
@@ -113,7 +104,6 @@ function sentOf(payload: RequestPayload | IncomingMessage): number {
 }
 
 interface Reading {
-  readonly stallMs: number;
   readonly check: Check;
   /** JSON values and keys received. */
   readonly values?: () => number;
@@ -122,7 +112,7 @@ interface Reading {
 function readWhole(
   request: FastifyRequest,
   payload: RequestPayload,
-  { stallMs, check, values = () => 0 }: Reading,
+  { check, values = () => 0 }: Reading,
 ): Promise<Buffer | LargeBody> {
   const declared = Number(request.headers["content-length"]);
   const { bodyLimit } = request.routeOptions;
@@ -131,7 +121,6 @@ function readWhole(
   const chunks: Buffer[] = [];
   let bytes = 0;
   const end = (finish: () => void): void => {
-    stopWatching();
     payload.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
     finish();
   };
@@ -158,7 +147,6 @@ function readWhole(
   };
   const onError = (cause: Error): void => fail("statusCode" in cause ? cause : incomplete(cause));
   const onClose = (): void => fail(incomplete());
-  const stopWatching = watchUpload(request, stallMs, fail);
   // a late error has no other listener
   payload.on("error", () => undefined);
   payload.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
@@ -166,7 +154,7 @@ function readWhole(
   return promise;
 }
 
-function failureOf(request: FastifyRequest, { stallMs, check }: Reading): Promise<never> {
+function failureOf(request: FastifyRequest, check: Check): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => undefined);
   const onData = (chunk: Buffer): void => {
@@ -177,7 +165,7 @@ function failureOf(request: FastifyRequest, { stallMs, check }: Reading): Promis
       reject(error);
     }
   };
-  request.raw.on("data", onData).once("close", watchUpload(request, stallMs, reject));
+  request.raw.on("data", onData);
   return promise;
 }
 

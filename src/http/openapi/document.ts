@@ -1,7 +1,7 @@
 import type { OpenAPIV3_1 } from "openapi-types";
 import type { RouteText } from "./route-text.ts";
-import { errorResponses, headerRefs, sharedHeaders, sharedResponses } from "./shared-responses.ts";
-import { reachable, tidySchemas } from "./tidy-schemas.ts";
+import { headerRefs, sharedHeaders, sharedResponses } from "./shared-responses.ts";
+import { reachable, nameSchemas } from "./name-schemas.ts";
 
 type Document = OpenAPIV3_1.Document;
 type Content = Record<string, OpenAPIV3_1.MediaTypeObject>;
@@ -17,13 +17,13 @@ export interface RouteTexts {
 
 /** Adds examples, and the responses and headers that routes share. */
 export function completeDocument(document: unknown, { texts, otherErrors }: RouteTexts): Document {
-  const complete = tidySchemas(document as Document);
+  const complete = nameSchemas(document as Document);
   for (const item of Object.values(complete.paths ?? {})) {
-    for (const [method, operation] of Object.entries(item ?? {})) {
+    for (const operation of Object.values(item ?? {})) {
       const described = operation as Described;
       const text = texts.get(described.operationId ?? "") ?? {};
       describe(described, text);
-      described.responses = allResponses(described, method, text.errors);
+      described.responses = allResponses(described, text);
     }
   }
   const components = (complete.components ??= {});
@@ -59,18 +59,13 @@ function completeContent(content: Content, example: unknown, also: string | unde
   if (also !== undefined) content[also] = also.startsWith("text/") ? { schema: { type: "string" } } : {};
 }
 
-function allResponses(described: Described, method: string, errors: RouteText["errors"] = []): Responses {
-  const own = described.responses as Responses;
-  if (typeof errors === "string") return { ...own, default: { $ref: `#/components/responses/${errors}` } };
-  const security = described.security ?? [];
-  // a body is read before a route ignores it
-  const body = described.requestBody !== undefined || method === "delete" || method === "post";
-  const holds = {
-    always: true,
-    key: security.length > 0,
-    body,
-    input: body || (described.parameters ?? []).length > 0,
-    storage: security.some(({ bearer }) => bearer?.includes("ingest") === true),
+function allResponses(described: Described, { errorResponse = "Error" }: RouteText): Responses {
+  const ref = (name: string) => ({ $ref: `#/components/responses/${name}` });
+  const takesInput = described.requestBody !== undefined || (described.parameters ?? []).length > 0;
+  const isShared = takesInput && errorResponse === "Error";
+  return {
+    ...(described.responses as Responses),
+    ...(isShared && { 422: ref("Invalid") }),
+    default: ref(errorResponse),
   };
-  return { ...errorResponses(holds, errors), ...own };
 }

@@ -1,11 +1,10 @@
 import swagger from "@fastify/swagger";
+import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Access } from "../auth/guard.ts";
 import { VERSION } from "../../version.ts";
-import { compressed, staticResponse, staticRoute } from "../static-response.ts";
-import { docsRoutes } from "./docs-page.ts";
 import { completeDocument, type RouteTexts } from "./document.ts";
 import type { RouteText } from "./route-text.ts";
 
@@ -29,7 +28,11 @@ const tags = [
   { name: "operations", description: "Health, metrics and this description" },
 ];
 
-/** Describes every route registered after it by its schemas and its access. */
+/** Swagger UI sets styles inline; everything else is a file of this service. */
+const docsPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Describes every route registered after it by its schemas and its access, and shows them at `/docs`. */
 export async function registerOpenapi(
   app: FastifyInstance,
   { otherErrors }: Pick<RouteTexts, "otherErrors">,
@@ -61,17 +64,24 @@ export async function registerOpenapi(
     transformObject: (document) =>
       completeDocument(jsonSchemaTransformObject(document), { texts, otherErrors }),
   });
+  app.addHook("onRoute", (route) => {
+    if (/^\/docs(\/|$)/.test(route.url)) route.config = { ...route.config, access: "public" };
+  });
+  await app.register(swaggerUi, {
+    routePrefix: "/docs",
+    staticCSP: docsPolicy,
+    theme: { title: "Sumtree: the interface" },
+    uiConfig: { docExpansion: "none", validatorUrl: null },
+  });
 }
 
-/** Adds `/openapi.json` and `/docs`. */
-export async function registerOpenapiRoutes(app: FastifyInstance): Promise<void> {
-  const answer = staticResponse({
-    type: "application/json; charset=utf-8",
-    cacheControl: "no-cache",
-    bytesIn: compressed(() => Buffer.from(JSON.stringify(app.swagger()))),
-  });
-  app.get("/openapi.json", { ...staticRoute, schema: openapiSchema }, answer);
-  await app.register(docsRoutes);
+/** Adds `/openapi.json`. */
+export async function registerOpenapiRoute(app: FastifyInstance): Promise<void> {
+  let document: string | undefined;
+  const route = { config: { access: "public" }, exposeHeadRoute: true, schema: openapiSchema } as const;
+  app.get("/openapi.json", route, async (_request, reply) =>
+    reply.type("application/json; charset=utf-8").send((document ??= JSON.stringify(app.swagger()))),
+  );
 }
 
 /** Returns the authentication schemes of a route and the required scope. */

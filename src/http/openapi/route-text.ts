@@ -11,8 +11,8 @@ export interface RouteText {
   readonly truncated?: string;
   /** The response has `x-next-page-token`. */
   readonly hasPages?: boolean;
-  /** Further error statuses, besides those of its access and its body; or the name of one response for all errors. */
-  readonly errors?: readonly number[] | string;
+  /** Name of the response for errors; default: `Error`. */
+  readonly errorResponse?: string;
 }
 
 declare module "fastify" {

@@ -85,7 +85,6 @@ export const schemas = routeSchemas({
       request: { project_id: "acme/demo", call_id: "0198f5e2-0000-7000-8000-000000000001" },
       response: receipt,
     },
-    errors: [404],
     body: receiptReq,
     response: { 200: receiptRes },
   },
