@@ -35,7 +35,6 @@ const ONLY_LONG = [
   "faults/stop-open",
   "faults/store-away",
   "faults/store-away-over-http",
-  "http/erasure-fairness",
   "http/many-months",
   "http/model-api-sums",
   "scripts/usage-rollup",

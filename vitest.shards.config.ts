@@ -24,7 +24,6 @@ const suites = {
     "cost-factors",
     "costs",
     "data-tables",
-    "erasure-fairness",
     "feedback",
     "feedback-stats",
     "feedback-stats-groups",
