@@ -177,6 +177,11 @@ describe("a disk with a reserve", () => {
         const answer = await fetch(`${first.url}/v1/chat/completions`, { method: "POST", headers, body });
         expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
       }
+      const recorded = async (service: ServiceProcess): Promise<number> => {
+        const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
+        return Number(/^sumtree_gateway_completions_recorded_total (\d+)$/m.exec(await answer.text())![1]);
+      };
+      expect(await recorded(first)).toBe(0);
       for (const key of [filler, trainer]) await revoke(first, key);
       expect(await lost(first, project)).toEqual([]);
       const other = await makeKey(first, "ingest");
@@ -186,16 +191,10 @@ describe("a disk with a reserve", () => {
       await fillTogether(service, other.key);
       expect(await lost(service, project)).toEqual([]);
       await revoke(service, other);
-      const recorded = async (): Promise<number> => {
-        const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
-        return Number(/^sumtree_gateway_completions_recorded_total (\d+)$/m.exec(await answer.text())![1]);
-      };
-      expect(await recorded()).toBe(0);
-
       expect((await ask(service, "DELETE", `/projects/${project}`)).status).toBe(202);
       acknowledged.length = 0;
       await until(async () => (await writeBatch(service)).status === 200);
-      await until(async () => (await recorded()) === 30);
+      await until(async () => (await recorded(service)) === 30);
       expect((await fetch(`${service.url}/readyz/writes`)).status).toBe(200);
       await until(() => freeBytes() > 1.5 * RESERVE);
       expect(await lost(service)).toEqual([]);
