@@ -37,7 +37,6 @@ const modules = {
   content: ["http", "store", "query", "shared"],
   gateway: ["calls", "http", "usage", "journal", "fairness", "shared"],
   admin: ["calls", "http", "store", "query", "fairness", "shared"],
-  "ingest-worker": ["ingest", "feedback", "content", "calls", "http", "fairness", "shared"],
   web: ["http", "shared"],
 } as const satisfies Record<string, readonly string[]>;
 
@@ -63,7 +62,6 @@ const FASTIFY = [
   "src/*/**/*routes.ts",
   "src/content/upload.ts",
   "src/admin/keys/whoami.ts",
-  "src/ingest-worker/**",
 ];
 const PURE: readonly string[] = ["query", "usage", "shared"];
 

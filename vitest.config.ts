@@ -21,7 +21,6 @@ const ONLY_LONG = [
   "faults/crash",
   "faults/failed-starts",
   "faults/full-disk",
-  "faults/hostile-bodies",
   "faults/kill-during-completions",
   "faults/kill-during-delete",
   "faults/kill-during-feedback",

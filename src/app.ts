@@ -31,13 +31,12 @@ import { registerCors } from "./http/cors.ts";
 import { registerErrorHandling, sendError } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
 import { registerOpenapi, registerOpenapiRoute } from "./http/openapi/register.ts";
-import { registerBodies } from "./http/bodies/body-reader.ts";
-import { registerLargeBodies } from "./http/bodies/large-body.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerLoadShedding } from "./http/limits/load-shedding.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLog, withoutHeaders } from "./http/request-log.ts";
+import { registerBodyBytes } from "./http/limits/body-bytes.ts";
 import { registerRequestLimits } from "./http/limits/request-limits.ts";
 import { isBelowV1, normalizeTarget, registerTargets } from "./http/request-target.ts";
 import { rejectAmbiguous, rejectMalformed, respondBadUrl } from "./http/malformed-requests.ts";
@@ -56,7 +55,6 @@ import { createPriceStore } from "./prices/project/price-store.ts";
 import { costsBy, createPrices } from "./prices/prices.ts";
 import { registerDeletions } from "./deletion-jobs.ts";
 import { registerUsageRollup } from "./usage-rollup-jobs.ts";
-import { IngestWorker, type IngestWorkerOptions } from "./ingest-worker/ingest-worker.ts";
 import { meterUsageBasis } from "./usage-basis-meter.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import { gatewayRoutesSettings } from "./gateway-settings.ts";
@@ -127,7 +125,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const content = createContentWriter(engine, writing);
   const all = { calls: meterUsageBasis(writer, registry), feedback, content };
   const writers = disk.limitWrites(all);
-  registerWriters(app, { writers, clock, slots: limiters.large_bodies, bodyLimitBytes });
+  for (const one of Object.values(writers)) app.addHook("onClose", () => one.drain());
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
   registerUsageRollup(app, { engine, clock, runExclusive: writer.runExclusive });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
@@ -181,14 +179,6 @@ function feedbackStatsLimits({ MAX_METRICS: maxMetrics, MAX_PERCENTILES: maxPerc
   return { maxMetrics, maxPercentiles };
 }
 
-/** Drains the writers before the app closes. The ingest worker stores through them too. */
-function registerWriters(app: App, options: IngestWorkerOptions): void {
-  for (const one of Object.values(options.writers)) app.addHook("onClose", () => one.drain());
-  const worker = new IngestWorker(options);
-  app.addHook("onClose", () => worker.close());
-  registerLargeBodies(app, (request, body) => worker.handle(request, body));
-}
-
 interface ServerDeps {
   readonly logger: FastifyBaseLogger;
   readonly registry: Registry;
@@ -235,7 +225,7 @@ async function createServer(
   rejectAmbiguous(app);
   registerTargets(app);
   await registerCors(app, config.CORS_ORIGINS);
-  registerBodies(app, limiters.bodies);
+  registerBodyBytes(app, limiters.bodies);
   registerJsonBody(app);
   registerValidation(app);
   registerErrorHandling(app);

@@ -126,7 +126,7 @@ const schema = z.object({
     .regex(/^[^/\s]{1,128}$/, "must be a name of up to 128 characters, without slashes and spaces")
     .default("default"),
   BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
-  INGEST_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
+  INGEST_BODY_LIMIT_BYTES: bytes.default(32 * 1024 * 1024),
   STORE_MAX_CONCURRENT: count.optional(),
   QUERY_TIMEOUT_SECONDS: statementSeconds.default(120),
   QUERY_MEMORY_BYTES: bytes.default(4 * 1024 ** 3),

@@ -1,14 +1,22 @@
 import type { FastifyInstance } from "fastify";
 import { Gauge, type Registry } from "prom-client";
+import type { CallWriter } from "./calls/write/call-writer.ts";
 import type { Config } from "./config.ts";
+import type { ContentWriter } from "./content/content-writer.ts";
+import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import type { CompletionStore } from "./gateway/recording/recorder.ts";
-import type { Writers } from "./ingest-worker/ingest-worker.ts";
 import { registerPeriodic } from "./periodic.ts";
 import { sql } from "./query/sql.ts";
 import { AppError } from "./shared/errors.ts";
 import { reserveOf } from "./store/disk-space.ts";
 import type { Engine } from "./store/engine.ts";
 import { StorageError } from "./store/storage-error.ts";
+
+interface Writers {
+  readonly calls: CallWriter;
+  readonly feedback: FeedbackWriter;
+  readonly content: ContentWriter;
+}
 
 const READ_EVERY_MS = 1000;
 /** Free and total bytes of the disks that store calls, per shard; no row while a migration replaces the table. */

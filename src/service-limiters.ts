@@ -11,8 +11,6 @@ export function createLimiters(config: Config) {
     requests: new FairSemaphore({ capacity: Math.ceil(config.KEY_MAX_CONCURRENT / SINGLE_KEY_SHARE) }),
     /** Bytes of request bodies. */
     bodies: new FairSemaphore({ capacity: config.MAX_BODY_BYTES_IN_FLIGHT }),
-    /** Requests in the ingest worker. */
-    large_bodies: new FairSemaphore({ capacity: 4, maxWaiting: 1000 }),
     /** Bytes waiting to be stored. */
     writes: new FairSemaphore({ capacity: config.INGEST_MAX_PENDING_BYTES }),
     gateway: new FairSemaphore({ capacity: config.UPSTREAM_MAX_CONCURRENT }),

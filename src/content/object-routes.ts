@@ -20,7 +20,7 @@ export function objectRoutes(root: FastifyInstance, { engine, writer, bodyLimitB
   const config = { access: readAccess, tag: "objects" };
 
   const create = {
-    config: { access: ingestAccess, largeBodies: true, tag: "objects" },
+    config: { access: ingestAccess, tag: "objects" },
     bodyLimit: bodyLimitBytes,
     schema: schemas.createObject,
   };

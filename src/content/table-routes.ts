@@ -1,9 +1,10 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { anyAccess, ingestAccess } from "../http/auth/guard.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import { JSON_TYPE, sendJsonText } from "../http/json-text.ts";
 import { invalid, type AppError } from "../shared/errors.ts";
+import { isJsonObject } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";
 import { sendChunks } from "../http/chunks.ts";
 import { notFound, projectByDigest } from "./by-digest.ts";
@@ -19,7 +20,7 @@ import {
   tableText,
 } from "./data-tables.ts";
 import type { ContentDeps } from "./content-deps.ts";
-import { MAX_ROWS, type TableUpdate } from "./table-schema.ts";
+import { MAX_ROWS, MAX_UPDATES, type TableUpdate } from "./table-schema.ts";
 import { schemas } from "./route-schemas.ts";
 import { applyChanges, type RowChange } from "./table-update.ts";
 
@@ -32,12 +33,7 @@ function writingRoutes(root: FastifyInstance, { engine, writer, bodyLimitBytes: 
   const app = root.withTypeProvider<ZodTypeProvider>();
   const ingest = { config: { access: ingestAccess, tag: "objects" }, bodyLimit };
 
-  const create = {
-    config: { ...ingest.config, largeBodies: true },
-    bodyLimit,
-    schema: schemas.createTable,
-  };
-  app.post("/table/create", create, async (request, reply) => {
+  app.post("/table/create", { ...ingest, schema: schemas.createTable }, async (request, reply) => {
     const { project_id, rows } = request.body.table;
     const project = request.grant.project(project_id, ["body", "table", "project_id"]);
     const { digest, rowDigests } = await saveTable(writer, project, rows);
@@ -52,7 +48,8 @@ function writingRoutes(root: FastifyInstance, { engine, writer, bodyLimitBytes: 
     return { digest: await saveRowList(writer, project, row_digests) };
   });
 
-  app.post("/table/update", { ...ingest, schema: schemas.updateTable }, async (request) => {
+  const update = { ...ingest, preValidation: limitUpdates, schema: schemas.updateTable };
+  app.post("/table/update", update, async (request) => {
     const { project_id, base_digest, updates } = request.body;
     const project = request.grant.project(project_id);
     const before = await allRowsOfTable(engine, project, base_digest);
@@ -91,6 +88,14 @@ function readingRoutes(root: FastifyInstance, { engine, bodyLimitBytes: bodyLimi
     if (count === undefined) throw notFound("table");
     return { count };
   });
+}
+
+/** Checked before the updates themselves, because a million issues take seconds. */
+async function limitUpdates({ body }: FastifyRequest): Promise<void> {
+  const updates = isJsonObject(body) ? body["updates"] : undefined;
+  if (!Array.isArray(updates) || updates.length <= MAX_UPDATES) return;
+  const msg = `List should have at most ${MAX_UPDATES} items`;
+  throw invalid([{ loc: ["body", "updates"], msg, type: "too_long" }]);
 }
 
 /** Stores the rows that updates add and returns the updates with the rows' digests. */

@@ -4,6 +4,8 @@ import { count, digest, name, shallow, val } from "./schema.ts";
 
 /** Limit of rows in a table. */
 export const MAX_ROWS = 1_000_000;
+/** Limit of updates in one request. */
+export const MAX_UPDATES = 100_000;
 /** Limit of inserts and pops in one request: each moves the rows behind it. */
 const MAX_MOVES = 1000;
 
@@ -55,7 +57,7 @@ export const tableUpdateBody = z
     base_digest: name.describe("The table to copy; it does not change"),
     updates: z
       .array(update)
-      .max(MAX_ROWS)
+      .max(MAX_UPDATES)
       .refine((updates) => updates.filter(({ append }) => append === undefined).length <= MAX_MOVES, {
         message: `At most ${MAX_MOVES} of the updates may be inserts and pops`,
         params: { type: "too_long" },

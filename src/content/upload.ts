@@ -14,8 +14,7 @@ export async function readUpload(request: FastifyRequest): Promise<Upload> {
   if (!request.isMultipart()) {
     throw new AppError("unsupported_media_type", "This route accepts multipart/form-data.");
   }
-  const read = Promise.race([readForm(request), request.server.bodies.failure(request)]);
-  const { projectId, content } = await read.catch((error: unknown) => {
+  const { projectId, content } = await readForm(request).catch((error: unknown) => {
     // errors of @fastify/multipart have a status; those of its parser, busboy, do not
     if (error instanceof AppError || (error instanceof Error && "statusCode" in error)) throw error;
     throw new AppError("bad_request", "The body is not a valid multipart/form-data form.", { cause: error });

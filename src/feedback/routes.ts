@@ -30,7 +30,7 @@ export interface FeedbackDeps {
 }
 
 const tag = "feedback";
-const config = { access: ingestAccess, largeBodies: true, tag };
+const config = { access: ingestAccess, tag };
 const purgeConfig = { access: deleteAccess, audit: "feedback.purge", tag } as const;
 const replaceConfig = { access: ingestAccess, audit: { begun: "feedback.purge" }, tag } as const;
 /** Memory limit of a batch, indexes included: the index of a payload can be far larger than its text. */
@@ -69,7 +69,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     { config, bodyLimit, schema: schemas.createFeedbackBatch },
     async (request, reply) => {
       let bytes = 0;
-      const { accepted, rejected } = validateBatch(request.body.batch, createBody, (message) => {
+      const { accepted, rejected } = await validateBatch(request.body.batch, createBody, (message) => {
         if (bytes > MAX_BATCH_BYTES) throw batchTooLarge();
         const change = toChange(request.grant, message);
         bytes += change.bytes;

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { pacer } from "../fairness/turns.ts";
 import { AppError, invalid, MAX_ISSUES, type Issue } from "../shared/errors.ts";
 import { toIssues } from "./schemas/zod-issues.ts";
 
@@ -16,14 +17,14 @@ export interface Sorted<Item> {
 const NOT_DESCRIBED = "It does not validate.";
 
 /**
- * Validates the items of a batch one by one. Only the first invalid items get details, so that the response is no larger than
+ * Validates the items of a batch one by one, and lets other work run in between. Only the first invalid items get details, so that the response is no larger than
  * the batch. Errors: forbidden if every item is forbidden, because then the client has the wrong key.
  */
-export function validateBatch<Message, Item extends object>(
+export async function validateBatch<Message, Item extends object>(
   items: readonly unknown[],
   schema: z.ZodType<Message>,
   toItem: (message: Message) => Item,
-): Sorted<Item> {
+): Promise<Sorted<Item>> {
   const accepted: (Item & { index: number })[] = [];
   const rejected: Rejected[] = [];
   let refusal: AppError | undefined;
@@ -32,7 +33,8 @@ export function validateBatch<Message, Item extends object>(
     described += issues.length;
     rejected.push({ index, detail: inBatch(issues, index) });
   };
-  items.forEach((item, index) => {
+  const pause = pacer();
+  const sort = (item: unknown, index: number): void => {
     const parsed = schema.safeParse(item, { reportInput: true });
     if (!parsed.success) {
       if (described >= MAX_ISSUES) rejected.push({ index, detail: NOT_DESCRIBED });
@@ -48,7 +50,11 @@ export function validateBatch<Message, Item extends object>(
       else reject(index, error.issues);
       if (error.code === "forbidden") refusal = error;
     }
-  });
+  };
+  for (const [index, item] of items.entries()) {
+    sort(item, index);
+    await pause();
+  }
   if (refusal !== undefined && accepted.length === 0) throw refusal;
   return { accepted, rejected };
 }

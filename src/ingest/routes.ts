@@ -22,7 +22,7 @@ export interface IngestDeps extends DeleteDeps {
   readonly requestErasure: (project: Project) => Promise<string>;
 }
 
-const config = { access: ingestAccess, largeBodies: true, tag: "calls" };
+const config = { access: ingestAccess, tag: "calls" };
 
 /** Registers the routes that store calls, as the Weave SDKs send them. 2xx means durable. */
 export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Promise<void> {
@@ -99,7 +99,7 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
     { config, bodyLimit, schema: schemas.upsertCalls },
     async (request, reply) => {
       const { grant } = request;
-      const { accepted, rejected } = validateBatch(request.body.batch, upsertItem, (item) =>
+      const { accepted, rejected } = await validateBatch(request.body.batch, upsertItem, (item) =>
         item.mode === "start"
           ? {
               project: grant.project(item.req.start.project_id),
@@ -123,7 +123,7 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
     async (request, reply) => {
       const { grant, params } = request;
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
-      const { accepted, rejected } = validateBatch(
+      const { accepted, rejected } = await validateBatch(
         request.body.batch,
         completeOfPath,
         (message: z.output<typeof completeOfPath>) => {

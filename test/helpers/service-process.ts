@@ -19,16 +19,14 @@ export interface ServiceProcess {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-const METER = join(import.meta.dirname, "loop-meter.ts");
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 
 /** The service as a process of its own, on a free port; `main`: that of another version. */
 export async function startProcess(
   environment: Readonly<Record<string, string>>,
   main?: string,
-  channel: "ipc" | "ignore" = "ignore",
 ): Promise<ServiceProcess> {
-  const child = spawnProcess(environment, main, channel);
+  const child = spawnProcess(environment, main);
   const url = await listeningUrl(child);
   return {
     url,
@@ -56,45 +54,12 @@ export async function startProcess(
   };
 }
 
-export interface Metered {
-  /** The longest that the event loop stood since the meter was read before, in ms of processor time. */
-  readonly longestMs: number;
-  /** The largest heap of the main thread since then. */
-  readonly heapBytes: number;
-  /** Processor time of all its threads since its start. */
-  readonly processMs: number;
-}
-
-export interface MeteredProcess extends ServiceProcess {
-  meter(): Promise<Metered>;
-}
-
-/** The service with a meter in it. */
-export async function startMetered(
-  environment: Readonly<Record<string, string>>,
-  main?: string,
-): Promise<MeteredProcess> {
-  const started = await startProcess({ ...environment, NODE_OPTIONS: `--import=${METER}` }, main, "ipc");
-  return {
-    ...started,
-    async meter() {
-      started.child.send("meter");
-      const [metered] = (await once(started.child, "message")) as [Metered];
-      return metered;
-    },
-  };
-}
-
 /** The process alone, which has done nothing yet. */
-export function spawnProcess(
-  environment: Readonly<Record<string, string>>,
-  main = MAIN,
-  channel: "ipc" | "ignore" = "ignore",
-): ServiceChild {
+export function spawnProcess(environment: Readonly<Record<string, string>>, main = MAIN): ServiceChild {
   return spawn(process.execPath, [main], {
     env: { ...CHILD_ENVIRONMENT, PORT: "0", LOG_LEVEL: "info", ...environment },
-    stdio: ["ignore", "pipe", "pipe", channel],
-  }) as ServiceChild;
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 }
 
 async function listeningUrl(child: ServiceChild): Promise<string> {

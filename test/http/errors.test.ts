@@ -118,7 +118,7 @@ describe("responses to", () => {
     });
     expect([bomb.statusCode, bomb.json()]).toEqual([
       413,
-      { detail: "The body is larger than the limit of this route, 1048576 bytes decompressed." },
+      { detail: "Body exceeds the limit of this route." },
     ]);
   });
 

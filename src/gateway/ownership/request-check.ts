@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
+import { countValues } from "../../shared/json-size.ts";
 import { isJsonObject, parseOrUndefined } from "../../shared/json.ts";
 import { takesForm } from "../apis/endpoint-paths.ts";
 import { checkArtifact } from "../named-projects.ts";
 import { formFields, isForm } from "../recording/form-request.ts";
-import { hasTooManyValues } from "../recording/model-request.ts";
 import { hasOwnCredentials } from "../relay/credentials.ts";
 import { hasOddCharset, isJson } from "../relay/headers.ts";
 import { hasBody } from "../relay/upload.ts";
@@ -38,7 +38,8 @@ export function readNamed(
     if (members !== undefined) return namedResourcesIn(`{${members.join()}}`);
     throw new AppError("bad_request", "The body is not a form that all servers read alike.");
   }
-  if (hasTooManyValues(plain, MAX_VALUES)) throw new AppError("bad_request", "The body has too many values.");
+  if (countValues(plain, MAX_VALUES) > MAX_VALUES)
+    throw new AppError("bad_request", "The body has too many values.");
   const text = isUtf8(plain) ? plain.toString("utf8") : "";
   if (isJsonObject(parseOrUndefined(text))) return namedResourcesIn(text);
   throw new AppError("bad_request", "The body is not a JSON object in UTF-8 without a byte order mark.");

@@ -1,6 +1,6 @@
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { isJsonObject, isTooDeep, parseJson, parseOrUndefined } from "../../shared/json.ts";
-import { JsonSize } from "../../shared/json-size.ts";
+import { countValues } from "../../shared/json-size.ts";
 import { promptBytes } from "./estimate.ts";
 
 /** Request members needed for accounting. */
@@ -36,7 +36,8 @@ export function mayStream(body: Buffer): boolean {
 
 /** Parses a model request. `asks`: the endpoint reports stream usage only on request. Cost: about 10 ms per MB. */
 export function readModelRequest(body: Buffer, asks = true): ModelRequest {
-  if (body.length > UNCOUNTED_BYTES && hasTooManyValues(body)) return unreadModelRequest(body.length);
+  if (body.length > UNCOUNTED_BYTES && countValues(body, MAX_VALUES) > MAX_VALUES)
+    return unreadModelRequest(body.length);
   try {
     const text = body.toString("utf8");
     const parsed: unknown = body.length <= MAX_EXACT_BYTES ? parseJson(text) : parseJsonText(text);
@@ -87,13 +88,6 @@ function withoutSession(id: string): string {
   if (!isJsonObject(parts)) return id;
   const { account_uuid: account, device_id: device } = parts;
   return [account, device].find((one): one is string => typeof one === "string" && one !== "") ?? id;
-}
-
-export function hasTooManyValues(body: Buffer, max = MAX_VALUES): boolean {
-  const size = new JsonSize();
-  for (let at = 0; at < body.length && size.count <= max; at += MAX_INPUT_BYTES)
-    size.add(body.subarray(at, at + MAX_INPUT_BYTES));
-  return size.count > max;
 }
 
 /** Returns the request of a body that is not parsed: too large, compressed or invalid. */

@@ -178,7 +178,7 @@ export class Relay {
       return this.#passHeld(error, "error");
     }
     if (hasBody && isSuccess && rewrite !== undefined) {
-      const hold = (bytes: number): void => this.#request.server.bodies.hold(this.#request, bytes);
+      const hold = (bytes: number): void => this.#request.holdBytes(bytes);
       return this.#passHeld(await readRewritten(head, body, { rewrite, hold }), "finished");
     }
     this.#reader = reader;

@@ -78,7 +78,7 @@ export interface UploadOptions {
 }
 
 export function uploadOptions(request: FastifyRequest, limitBytes: number): UploadOptions {
-  return { limitBytes, hold: (bytes) => request.server.bodies.hold(request, bytes) };
+  return { limitBytes, hold: (bytes) => request.holdBytes(bytes) };
 }
 
 /** Bodies up to this length are sent at once. */

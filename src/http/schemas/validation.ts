@@ -2,7 +2,6 @@ import type { FastifyInstance } from "fastify";
 import { serializerCompiler } from "fastify-type-provider-zod";
 import type { z } from "zod";
 import { invalid } from "../../shared/errors.ts";
-import { LargeBody } from "../bodies/large-body.ts";
 import { toIssues } from "./zod-issues.ts";
 
 const partNames: Readonly<Record<string, string>> = {
@@ -15,7 +14,6 @@ const partNames: Readonly<Record<string, string>> = {
 /** Validates requests and serialises responses with the zod schemas that a route declares. */
 export function registerValidation(app: FastifyInstance): void {
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
-    if (value instanceof LargeBody) return { value };
     const result = schema.safeParse(value, { reportInput: true });
     if (result.success) return { value: result.data };
     return { error: invalid(toIssues(result.error.issues, partNames[httpPart ?? "body"] ?? "body")) };

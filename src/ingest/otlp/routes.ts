@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, RequestPayload } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ingestAccess } from "../../http/auth/guard.ts";
 import type { CallWriter } from "../../calls/write/call-writer.ts";
 import { describedBody } from "../../http/schemas/validation.ts";
@@ -37,12 +37,13 @@ export async function otlpRoutes(
 ): Promise<void> {
   app.addContentTypeParser(
     [PROTOBUF, "application/protobuf"],
-    (request: FastifyRequest, payload: RequestPayload) => app.bodies.read(request, payload),
+    { parseAs: "buffer" },
+    async (_request: FastifyRequest, body: Buffer) => body,
   );
   app.addHook("onRequest", readKeyHeader);
 
   const options = {
-    config: { access: ingestAccess, largeBodies: true, tag: "otel" },
+    config: { access: ingestAccess, tag: "otel" },
     bodyLimit,
     ...describedBody,
   };
