@@ -25,7 +25,6 @@ const ONLY_LONG = [
   "faults/kill-during-delete",
   "faults/kill-during-feedback",
   "faults/kill-during-migration",
-  "faults/kill-during-project-deletion",
   "faults/killed-lives",
   "faults/killed-usage-stats",
   "faults/overload",

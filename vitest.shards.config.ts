@@ -28,7 +28,6 @@ const suites = {
     "feedback-stats",
     "feedback-stats-groups",
     "fields-query",
-    "key-lifecycle",
     "message-seams",
     "objects",
     "projects",

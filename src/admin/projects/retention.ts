@@ -59,9 +59,26 @@ async function deleteBefore(
   }
   if (affected.size === 0) return;
   const details = { days, before: new Date(beforeMs).toISOString() };
-  await audited(deps, [...affected], details, async () => {
+  let outcome: AuditEntry["outcome"] = "failed";
+  try {
     await deps.runExclusive(() => deps.mutations.start("retention", [...affected], changes));
-  });
+    outcome = "done";
+  } finally {
+    const entries = [...affected].map((project): AuditEntry => ({
+      // there is no request
+      key_id: "service",
+      key_name: "retention",
+      request_id: "",
+      id: randomUUID(),
+      at_us: deps.clock.now() * 1000,
+      action: "retention.delete",
+      projects: [project],
+      details,
+      outcome,
+      status: 0,
+    }));
+    await endAudit(deps.engine, deps.log, entries, details);
+  }
 }
 
 /**
@@ -82,33 +99,4 @@ function expiredRows(beforeMs: number): readonly { readonly table: string; reado
     feedback_keys: sql`created_at < ${instant}`,
   };
   return Object.entries(older).map(([table, rows]) => ({ table, rows }));
-}
-
-/** Runs a deletion, with an audit entry per project when it has ended. Errors: those of the work. */
-async function audited(
-  { engine, log, clock }: RetentionDeps,
-  projects: readonly Project[],
-  details: AuditEntry["details"],
-  work: () => Promise<void>,
-): Promise<void> {
-  let outcome: AuditEntry["outcome"] = "failed";
-  try {
-    await work();
-    outcome = "done";
-  } finally {
-    const entries = projects.map((project): AuditEntry => ({
-      // there is no request
-      key_id: "service",
-      key_name: "retention",
-      request_id: "",
-      id: randomUUID(),
-      at_us: clock.now() * 1000,
-      action: "retention.delete",
-      projects: [project],
-      details,
-      outcome,
-      status: 0,
-    }));
-    await endAudit(engine, log, entries, details);
-  }
 }
