@@ -12,7 +12,7 @@ import { reserveOf } from "./store/disk-space.ts";
 import type { Engine } from "./store/engine.ts";
 import { StorageError } from "./store/storage-error.ts";
 
-export interface Writers {
+interface Writers {
   readonly calls: CallWriter;
   readonly feedback: FeedbackWriter;
   readonly content: ContentWriter;

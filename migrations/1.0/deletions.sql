@@ -6,8 +6,8 @@ CREATE TABLE IF NOT EXISTS deletions {{on_cluster}}
     kind LowCardinality(String),
     requested_at_ms Int64,
     step UInt8,
-    -- block number up to which the mutation of each table applies
-    mutations Map(String, UInt64),
+    -- in the commands of its mutations
+    tag String,
     done_at_ms Nullable(Int64)
 )
 ENGINE = {{engine:ReplacingMergeTree(step)}}

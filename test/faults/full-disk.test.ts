@@ -65,32 +65,22 @@ async function lost(service: ServiceProcess, project = project_id): Promise<stri
 }
 
 describe("a full disk", () => {
-  it.skipIf(!mounted)("returns 503 to writers, and does not affect readers", async () => {
-    const service = await startProcess(settings);
-    for (let again = 0; again < 5; again++) {
-      const answer = await fill(service);
-      expect(answer.status).toBe(503);
-      expect(answer.headers.get("retry-after")).toBe("5");
-      expect(await answer.json()).toEqual({
-        detail: "Store read-only: its disk is full.",
-      });
+  it.skipIf(!mounted)("returns 503 to writers, and prevents no reads, start or graceful stop", async () => {
+    const before = await startProcess(settings);
+    for (let again = 0; again < 3; again++) {
+      const answer = await fill(before);
+      expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+      expect(await answer.json()).toEqual({ detail: "Store read-only: its disk is full." });
     }
     expect(acknowledged.length).toBeGreaterThan(500);
-    expect(await lost(service)).toEqual([]);
-
-    expect(mount("-o", "remount,size=40m", dir)).toBe(true);
-    expect((await writeBatch(service)).status).toBe(200);
-    expect(await lost(service)).toEqual([]);
-    await service.end("SIGKILL");
-  });
-
-  it.skipIf(!mounted)("does not prevent a start, reads, and a graceful stop", async () => {
-    const before = await startProcess(settings);
-    await fill(before);
+    expect(await lost(before)).toEqual([]);
     await before.end("SIGKILL");
     const service = await startProcess(settings);
     expect(await lost(service)).toEqual([]);
     expect((await fill(service)).status).toBe(503);
+    expect(mount("-o", "remount,size=40m", dir)).toBe(true);
+    expect((await writeBatch(service)).status).toBe(200);
+    expect(await lost(service)).toEqual([]);
     expect(await service.end("SIGTERM")).toBe(0);
   });
 
@@ -166,62 +156,48 @@ describe("a disk with a reserve", () => {
   };
 
   it.skipIf(!mounted)(
-    "is not filled by a key's writes; the key can be revoked and deleted, also after a kill",
-    async () => {
-      remake();
-      const first = await startProcess(reserving);
-      const filler = await makeKey(first, "ingest");
-      await fillTogether(first, filler.key);
-      await until(async () => (await fetch(`${first.url}/readyz/writes`)).status === 503);
-      expect((await fetch(`${first.url}/readyz/reads`)).status).toBe(200);
-      await revoke(first, filler);
-      expect(await lost(first, project)).toEqual([]);
-      const other = await makeKey(first, "ingest");
-      await first.end("SIGKILL");
-
-      const service = await startProcess(reserving);
-      await fillTogether(service, other.key);
-      expect(await lost(service, project)).toEqual([]);
-      await revoke(service, other);
-
-      expect((await ask(service, "DELETE", `/projects/${project}`)).status).toBe(202);
-      acknowledged.length = 0;
-      await until(async () => (await writeBatch(service)).status === 200);
-      expect((await fetch(`${service.url}/readyz/writes`)).status).toBe(200);
-      await until(async () => freeBytes() > 1.5 * RESERVE);
-      expect(await lost(service)).toEqual([]);
-      expect(await service.end("SIGTERM")).toBe(0);
-    },
-  );
-
-  it.skipIf(!mounted)(
-    "is not filled by the gateway: completions wait in the journal, and are recorded once there is space",
+    "is not filled by writes or by the gateway, whose completions wait, and can be emptied, also after a kill",
     async () => {
       remake();
       const upstream = await startReferenceUpstream();
-      const service = await startProcess({ ...reserving, TRAINING_UPSTREAM_URL: upstream.url });
-      const filler = await makeKey(service, "ingest");
-      const trainer = await makeKey(service, "train");
-      await fillTogether(service, filler.key);
+      const own = { ...reserving, TRAINING_UPSTREAM_URL: upstream.url };
+      const first = await startProcess(own);
+      const filler = await makeKey(first, "ingest");
+      const trainer = await makeKey(first, "train");
+      await fillTogether(first, filler.key);
+      await until(async () => (await fetch(`${first.url}/readyz/writes`)).status === 503);
+      expect((await fetch(`${first.url}/readyz/reads`)).status).toBe(200);
       const headers = {
         authorization: authorization(trainer.key, "bearer"),
         "content-type": "application/json",
       };
       const content = randomBytes(300_000).toString("base64");
       const body = JSON.stringify({ model: "m", messages: [{ role: "user", content }] });
-      for (let n = 0; n < 60; n++) {
-        const answer = await fetch(`${service.url}/v1/chat/completions`, { method: "POST", headers, body });
+      for (let n = 0; n < 30; n++) {
+        const answer = await fetch(`${first.url}/v1/chat/completions`, { method: "POST", headers, body });
         expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
       }
-      await revoke(service, trainer);
-      const recorded = async (): Promise<number> => {
+      const recorded = async (service: ServiceProcess): Promise<number> => {
         const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
         return Number(/^sumtree_gateway_completions_recorded_total (\d+)$/m.exec(await answer.text())![1]);
       };
-      expect(await recorded()).toBe(0);
+      expect(await recorded(first)).toBe(0);
+      for (const key of [filler, trainer]) await revoke(first, key);
+      expect(await lost(first, project)).toEqual([]);
+      const other = await makeKey(first, "ingest");
+      await first.end("SIGKILL");
+
+      const service = await startProcess(own);
+      await fillTogether(service, other.key);
       expect(await lost(service, project)).toEqual([]);
+      await revoke(service, other);
       expect((await ask(service, "DELETE", `/projects/${project}`)).status).toBe(202);
-      await until(async () => (await recorded()) === 60);
+      acknowledged.length = 0;
+      await until(async () => (await writeBatch(service)).status === 200);
+      await until(async () => (await recorded(service)) === 30);
+      expect((await fetch(`${service.url}/readyz/writes`)).status).toBe(200);
+      await until(() => freeBytes() > 1.5 * RESERVE);
+      expect(await lost(service)).toEqual([]);
       expect(await service.end("SIGTERM")).toBe(0);
       await upstream.close();
     },

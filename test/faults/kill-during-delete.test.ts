@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { ROOT_KEY } from "../helpers/start-app.ts";
+import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { until } from "../helpers/until.ts";
 
@@ -64,6 +64,19 @@ const purgeFeedback = (service: ServiceProcess, trace: string) =>
     query: { $expr: { $eq: [{ $getField: "id" }, { $literal: trace }] } },
   });
 
+async function asked(
+  service: ServiceProcess,
+  method: string,
+  path: string,
+): Promise<{ id: string } | undefined> {
+  try {
+    const answer = await fetch(service.url + path, { method, headers: { authorization: authorization() } });
+    return answer.ok ? ((await answer.json()) as { id: string }) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** How many calls each trace has left, and which traces have feedback. */
 async function left(service: ServiceProcess) {
   const usage = (await answered(service, "/trace/usage", { project_id, limit: 1_000_000 })) as {
@@ -79,7 +92,7 @@ async function left(service: ServiceProcess) {
   return { counts, feedback: new Set(feedback.result.map((row) => row.id)) };
 }
 
-describe(`kill -9 during deletes and purges (seed ${random.seed})`, () => {
+describe(`kill -9 during deletes of calls, feedback and projects (seed ${random.seed})`, () => {
   it(`restores nothing and deletes nothing else, over ${KILLS} kills`, async () => {
     let service = await startProcess(settings);
     await answered(service, `/v2/${project_id}/calls/complete`, { batch: traces.flatMap(callsOf) });
@@ -101,13 +114,21 @@ describe(`kill -9 during deletes and purges (seed ${random.seed})`, () => {
       }
     };
     for (let kill = 0; kill < KILLS; kill++) {
+      const project = `acme/doomed-${kill}`;
+      await answered(service, `/v2/${project}/calls/complete`, { batch: callsOf("t") });
       const workers = Array.from({ length: 6 }, work);
       const enough = deleted.size + 1 + random.next() * 6;
       await until(() => deleted.size > enough);
+      const asking = asked(service, "DELETE", `/projects/${project}`);
       await delay(random.next() * 60);
       await service.end("SIGKILL");
       await Promise.all(workers);
       service = await startProcess(settings);
+      const receipt = (await asking) ?? (await asked(service, "DELETE", `/projects/${project}`));
+      expect(await asked(service, "GET", `/deletions/${receipt?.id}`)).toMatchObject({ what: "project" });
+      expect(await answered(service, "/calls/query_stats", { project_id: project })).toMatchObject({
+        count: 0,
+      });
       const { counts, feedback } = await left(service);
       const partly = [...counts].filter(([, count]) => count !== CALLS_PER_TRACE);
       expect(partly, "a trace is deleted as a whole").toEqual([]);

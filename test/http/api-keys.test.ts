@@ -1,30 +1,42 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pino } from "pino";
 import { generateKey } from "../../src/http/auth/api-key.ts";
-import { startApp, authorization, type TestApp } from "../helpers/start-app.ts";
+import { KEYS_MS } from "../../src/http/auth/key-ring.ts";
+import { startApp, startAppOn, authorization, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
+/** Another process on the same store. */
+let other: TestApp;
 let nowMs = Date.parse("2026-06-01T00:00:00Z");
+let steadyMs = 0;
 const logged: string[] = [];
 beforeAll(async () => {
   const logger = pino({ level: "trace" }, { write: (line: string) => logged.push(line) });
-  test = await startApp({
-    deps: { clock: { now: () => nowMs }, logger },
-  });
+  const deps = { clock: { now: () => nowMs }, steady: { now: () => steadyMs }, logger };
+  test = await startApp({ deps });
+  other = await startAppOn(test.engine, { deps });
 });
-afterAll(() => test.close());
+afterAll(async () => {
+  await other.close();
+  await test.close();
+});
 
 interface Created {
   readonly id: string;
   readonly key: string;
+  readonly expires_at: string | null;
+  readonly created_by: string;
 }
 
-async function create(more: object = {}, as?: string): Promise<Created> {
-  const answer = await test.post(
+const request = (more: object = {}, as?: string) =>
+  test.post(
     "/api-keys",
     { name: "ci", scopes: ["read"], projects: ["acme/*"], ...more },
     as === undefined ? {} : { key: as },
   );
+
+async function create(more: object = {}, as?: string): Promise<Created> {
+  const answer = await request(more, as);
   expect(answer.status).toBe(201);
   return answer.json() as Created;
 }
@@ -33,14 +45,8 @@ function ask(method: "GET" | "DELETE", url: string, key?: string) {
   return test.app.inject({ method, url, headers: { authorization: authorization(key) } });
 }
 
-async function usageStatus(key: string, project_id = "acme/a"): Promise<number> {
-  const response = await test.app.inject({
-    method: "POST",
-    url: "/trace/usage",
-    headers: { authorization: authorization(key) },
-    payload: { project_id },
-  });
-  return response.statusCode;
+async function usageStatus(key: string, project_id = "acme/a", app = test): Promise<number> {
+  return (await app.post("/trace/usage", { project_id }, { key })).status;
 }
 
 /** How often keys were read from the store. */
@@ -125,6 +131,43 @@ describe("POST /api-keys", () => {
     expect(seen.map((one) => one.id)).not.toContain(foreign.id);
     expect((await ask("DELETE", `/api-keys/${foreign.id}`, admin)).statusCode).toBe(404);
     expect((await ask("DELETE", `/api-keys/${within.id}`, admin)).statusCode).toBe(204);
+  });
+});
+
+describe("a key that a key made", () => {
+  const admin = { scopes: ["admin"] };
+
+  it("is valid as long as all above it are: at once in this process, within ten seconds in others", async () => {
+    const root = await create(admin);
+    const middle = await create(admin, root.key);
+    const leaf = await create({}, middle.key);
+    const beside = await create({}, root.key);
+    expect([middle.created_by, leaf.created_by]).toEqual([root.id, middle.id]);
+    const all = [root, middle, leaf, beside];
+    const statuses = (app: TestApp) => Promise.all(all.map(({ key }) => usageStatus(key, "acme/a", app)));
+    steadyMs += KEYS_MS;
+    expect([await statuses(test), await statuses(other)]).toEqual([Array(4).fill(200), Array(4).fill(200)]);
+    expect((await ask("DELETE", `/api-keys/${middle.id}`, root.key)).statusCode).toBe(204);
+    expect(await statuses(test)).toEqual([200, 401, 401, 200]);
+    const seen = (await ask("GET", "/api-keys")).json<{ api_keys: Created[] }>().api_keys;
+    const listed = seen.map(({ id }) => id);
+    expect(all.map(({ id }) => listed.includes(id))).toEqual([true, false, false, true]);
+    steadyMs += KEYS_MS;
+    expect(await statuses(other)).toEqual([200, 401, 401, 200]);
+  });
+
+  it("expires with it at the latest, and cannot outlive it", async () => {
+    const at = (hours: number) => new Date(nowMs + hours * 3_600_000).toISOString();
+    const parent = await create({ ...admin, expires_at: at(2) });
+    expect((await create({}, parent.key)).expires_at).toBe(at(2));
+    expect((await create({ expires_at: at(1) }, parent.key)).expires_at).toBe(at(1));
+    expect((await request({ expires_at: at(3) }, parent.key)).status).toBe(422);
+  });
+
+  it("can be made eight levels deep", async () => {
+    let key = (await create(admin)).key;
+    for (let level = 1; level <= 8; level++) key = (await create(admin, key)).key;
+    expect((await request({}, key)).status).toBe(403);
   });
 });
 

@@ -1,12 +1,11 @@
-import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../src/admin/projects/retention.ts";
-import { param, sql } from "../../src/query/sql.ts";
+import { param, sql, trusted } from "../../src/query/sql.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { systemClock } from "../../src/shared/clock.ts";
-import { until } from "../helpers/until.ts";
 import { externalCluster } from "../helpers/external-store.ts";
+import { materializeAll } from "../helpers/materialize.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 const DAY_MS = 86_400_000;
@@ -17,11 +16,20 @@ const young = new Date(Date.now() - DAY_MS).toISOString();
 let test: TestApp;
 beforeAll(async () => {
   test = await startApp();
-}, 120_000);
+});
 afterAll(() => test.close());
 
-async function start(project_id: string, id: string, at: string, more: object = {}): Promise<void> {
-  const call = { project_id, id, trace_id: `trace of ${id}`, op_name: "op", started_at: at, ...more };
+async function ask(method: "GET" | "PUT", url: string, payload?: object) {
+  const headers = { authorization: authorization() };
+  const body = payload === undefined ? {} : { payload };
+  const response = await test.app.inject({ method, url, headers, ...body });
+  return { status: response.statusCode, body: response.json() };
+}
+const setRetention = (project: string, days: unknown) =>
+  ask("PUT", `/projects/${project}/retention`, { days });
+
+async function start(project_id: string, id: string, at: string): Promise<void> {
+  const call = { project_id, id, trace_id: `trace of ${id}`, op_name: "op", started_at: at };
   expect((await test.post("/call/start", { start: call })).status).toBe(200);
 }
 
@@ -31,150 +39,125 @@ async function end(project_id: string, id: string, at: string): Promise<void> {
   expect((await test.post("/call/end", { end: ended })).status).toBe(200);
 }
 
-async function read(project_id: string, id: string): Promise<unknown> {
-  const answer = await test.post("/call/read", { project_id, id });
-  return (answer.json() as { call: unknown }).call;
-}
+const read = async (project_id: string, id: string): Promise<unknown> =>
+  (await test.post("/call/read", { project_id, id })).json().call;
 
-/** Counts the stored rows of a call, also of invisible ones. */
-async function rowsOf(project_id: string, id: string): Promise<number> {
+async function countRows(table: string, project: string): Promise<number> {
   const [row] = await test.engine.rows<{ n: number }>(
-    sql`SELECT count() AS n FROM calls WHERE project_id = ${param("String", project_id)} AND id = ${param("String", id)}`,
+    sql`SELECT count() AS n FROM ${trusted(table)} WHERE project_id = ${param("String", project)}`,
     { name: "test" },
   );
   return row!.n;
 }
 
-async function merges(what: "STOP" | "START"): Promise<void> {
-  const statement = what === "STOP" ? sql`SYSTEM STOP MERGES calls` : sql`SYSTEM START MERGES calls`;
-  await test.engine.command(statement, { name: "test" });
-}
-
-async function setRetention(project_id: string): Promise<void> {
-  const url = `/projects/${project_id}/retention`;
-  const answer = await test.app.inject({
-    method: "PUT",
-    url,
-    headers: { authorization: authorization() },
-    payload: { days: KEPT_DAYS },
+/** Runs the job `inDays` from now, with an engine that may be broken. */
+async function expire(inDays = 0, broken: Partial<Engine> = {}): Promise<void> {
+  const engine = { ...test.engine, ...broken };
+  await deleteExpired({
+    engine,
+    clock: { now: () => systemClock.now() + inDays * DAY_MS },
+    mutations: createMutations(engine, externalCluster),
+    runExclusive: (work) => work(),
+    log: { info: () => undefined, error: () => undefined },
   });
-  expect(answer.statusCode).toBe(200);
 }
 
-interface Broken {
-  /** The inserts into the audit log that fail, counted from 1. */
-  readonly audit?: number;
-  readonly mutations?: boolean;
+async function entries(project_id: string): Promise<readonly Record<string, unknown>[]> {
+  const { body } = await ask("GET", `/audit?action=retention.delete&project_id=${project_id}`);
+  return body.entries;
 }
 
-async function expire({ audit: failing, mutations: isBroken }: Broken = {}): Promise<void> {
-  let inserts = 0;
-  const engine: Engine = {
-    ...test.engine,
-    insert: (...args) =>
-      args[0] === "audit" && ++inserts === failing
-        ? Promise.reject(new Error("the disk is full"))
-        : test.engine.insert(...args),
-  };
-  const mutations = createMutations(test.engine, externalCluster);
-  await until(async () => !(await mutations.areRunning("retention")));
-  const runExclusive = <Result>(work: () => Promise<Result>): Promise<Result> => work();
-  const start: typeof mutations.start = isBroken
-    ? () => Promise.reject(new Error("no mutation"))
-    : (...args) => mutations.start(...args);
-  const deps = { engine, clock: systemClock, runExclusive, log: pino({ level: "silent" }) };
-  await deleteExpired({ ...deps, mutations: { ...mutations, start } });
-}
-
-async function keepThirtyDays(project_id: string): Promise<void> {
-  await setRetention(project_id);
-  await expire();
-}
-
-describe.each(["apart", "merged"])("retention of calls whose events are %s", (how) => {
-  const project_id = `acme/${how}`;
-
-  it("keeps and deletes complete calls, by their latest start", async () => {
+it.each(["apart", "merged"])(
+  "deletes whole calls by their first start, with their events %s",
+  async (how) => {
+    const project = `acme/${how}`;
+    const merges = (what: "STOP" | "START"): Promise<void> =>
+      test.engine.command(trusted(`SYSTEM ${what} MERGES calls`), { name: "test" });
     await merges("STOP");
     try {
-      await start(project_id, "old", old, { inputs: { n: 1 } });
-      await end(project_id, "old", old);
-      await start(project_id, "young", young, { inputs: { n: 1 } });
-      await end(project_id, "young", old);
-      await start(project_id, "long", old);
-      await end(project_id, "long", young);
-      await start(project_id, "moved here", old, { thread_id: "kept", inputs: { n: 1 } });
-      await end(project_id, "moved here", old);
-      await start(project_id, "moved here", young);
-      await start(project_id, "moved away", young, { inputs: { n: 1 } });
-      await end(project_id, "moved away", young);
-      await start(project_id, "moved away", old);
-      const before = [await read(project_id, "young"), await read(project_id, "moved here")];
-      expect(before[1]).toMatchObject({ thread_id: "kept", output: "said", inputs: { n: 1 } });
+      for (const [id, starts, ended] of [
+        ["old", [old], old],
+        ["young", [young], old],
+        ["long", [old], young],
+        ["moved here", [old, young], old],
+        ["moved away", [young, old], young],
+      ] as const) {
+        for (const at of starts) await start(project, id, at);
+        await end(project, id, ended);
+      }
+      const kept = ["young", "moved away"];
+      const before = await Promise.all(kept.map((id) => read(project, id)));
       if (how === "merged") {
         await merges("START");
         await test.engine.command(sql`OPTIMIZE TABLE calls FINAL`, { name: "test" });
       }
-
-      await keepThirtyDays(project_id);
-
-      for (const gone of ["old", "long", "moved away"]) {
-        expect(await read(project_id, gone), gone).toBeNull();
-        expect(await rowsOf(project_id, gone), gone).toBe(0);
-      }
-      expect([await read(project_id, "young"), await read(project_id, "moved here")]).toEqual(before);
+      await setRetention(project, KEPT_DAYS);
+      await expire();
+      for (const gone of ["old", "long", "moved here"]) expect(await read(project, gone), gone).toBeNull();
+      expect(await Promise.all(kept.map((id) => read(project, id)))).toEqual(before);
+      const rows = await test.engine.rows<{ id: string }>(
+        sql`SELECT DISTINCT id FROM calls WHERE project_id = ${param("String", project)} ORDER BY id`,
+        { name: "test" },
+      );
+      expect(rows.map(({ id }) => id)).toEqual(kept.toSorted());
     } finally {
       await merges("START");
     }
-  });
+  },
+);
+
+it("deletes from every table what is older than the project's retention, with an entry for each project", async () => {
+  const projects = ["acme/one", "other/two", "acme/forever"];
+  for (const project_id of projects) {
+    await start(project_id, "old", old);
+    await start(project_id, "young", young);
+    await test.post("/call/start", {
+      start: { project_id, id: "later", trace_id: "trace of old", op_name: "op", started_at: young },
+    });
+    await end(project_id, "unknown", old);
+    const weave_ref = `weave:///${project_id}/call/old`;
+    const feedback = { project_id, weave_ref, feedback_type: "f", payload: {} };
+    expect((await test.post("/feedback/create", feedback)).status).toBe(200);
+  }
+  await materializeAll(test.engine);
+  expect((await ask("GET", "/projects/acme/one/retention")).body).toEqual({ days: null });
+  for (const project of projects.slice(0, 2))
+    expect((await setRetention(project, KEPT_DAYS)).body).toEqual({ days: KEPT_DAYS });
+  expect((await ask("GET", "/projects/acme/one/retention")).body).toEqual({ days: KEPT_DAYS });
+
+  await expire();
+  // nothing is left to do
+  await expire();
+  const before = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - KEPT_DAYS * DAY_MS).toISOString();
+  for (const project of projects.slice(0, 2)) {
+    expect([await countRows("call_keys", project), await countRows("feedback", project)]).toEqual([2, 1]);
+    const details = { days: KEPT_DAYS, before };
+    const key = { key_id: "service", key_name: "retention" };
+    const entry = { ...key, projects: [project], details, outcome: "done", status: 0 };
+    expect(await entries(project)).toEqual([expect.objectContaining(entry)]);
+  }
+  await expire(40);
+  const tables =
+    "calls call_keys trace_hours multi_hour_traces feedback feedback_keys pending_call_events usage_rollup";
+  for (const table of tables.split(" ")) {
+    for (const project of projects.slice(0, 2))
+      expect([table, await countRows(table, project)]).toEqual([table, 0]);
+    expect(await countRows(table, "acme/forever")).toBeGreaterThan(0);
+  }
+  expect(await entries("acme/forever")).toEqual([]);
 });
 
-describe("the audit log", () => {
-  const projects = ["acme/one", "other/two"];
+it("has an entry of a deletion that fails; one whose entry cannot be stored is done", async () => {
+  await start("acme/failing", "old", old);
+  await setRetention("acme/failing", KEPT_DAYS);
+  const outcomes = async () => (await entries("acme/failing")).map((entry) => entry["outcome"]);
+  const fail = () => Promise.reject(new Error("as the test wants"));
+  await expect(expire(0, { command: fail })).rejects.toThrow("as the test wants");
+  expect([await countRows("calls", "acme/failing"), await outcomes()]).toEqual([1, ["failed"]]);
+  await expire(0, { insert: fail });
+  expect([await countRows("calls", "acme/failing"), await outcomes()]).toEqual([0, ["failed"]]);
+});
 
-  async function entries(project_id: string): Promise<readonly Record<string, unknown>[]> {
-    const query = { project_id, action: "retention.delete" };
-    const headers = { authorization: authorization() };
-    const answer = await test.app.inject({ url: "/audit", query, headers });
-    return answer.json<{ entries: Record<string, unknown>[] }>().entries;
-  }
-
-  async function fill(): Promise<void> {
-    for (const project of projects) {
-      await start(project, "old", old);
-      await setRetention(project);
-    }
-  }
-  const left = () => Promise.all(projects.map((project) => rowsOf(project, "old")));
-  const outcomes = async (project: string) => (await entries(project)).map((entry) => entry["outcome"]);
-
-  it("has no entry if nothing is old, and one for each project whose rows are deleted", async () => {
-    await start("acme/none", "young", young);
-    await setRetention("acme/none");
-    await fill();
-    await expire();
-    expect(await entries("acme/none")).toEqual([]);
-    for (const project of projects) {
-      const found = await entries(project);
-      const before = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - KEPT_DAYS * DAY_MS).toISOString();
-      const details = { days: KEPT_DAYS, before };
-      const key = { key_id: "service", key_name: "retention" };
-      expect(found).toHaveLength(1);
-      expect(found[0]).toMatchObject({ ...key, projects: [project], details, outcome: "done", status: 0 });
-    }
-    await until(async () => (await left()).every((rows) => rows === 0));
-    await until(async () => !(await createMutations(test.engine, externalCluster).areRunning("retention")));
-    await expire();
-    for (const project of projects) expect(await entries(project)).toHaveLength(1);
-  });
-
-  it("has an entry if the deletion fails, which is done although it cannot be stored", async () => {
-    await fill();
-    await expect(expire({ mutations: true })).rejects.toThrow("no mutation");
-    expect(await left()).toEqual([1, 1]);
-    expect((await outcomes(projects[0]!))[0]).toBe("failed");
-    await expire({ audit: 1 });
-    await until(async () => (await left()).every((rows) => rows === 0));
-    expect(await outcomes(projects[0]!)).toHaveLength(2);
-  });
+it.each([0, 1.5, 40_000, "30", undefined])("rejects %s days", async (days) => {
+  expect((await setRetention("acme/x", days)).status).toBe(422);
 });

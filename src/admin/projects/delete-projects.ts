@@ -4,7 +4,6 @@ import { createGroupCommit } from "../../store/group-commit.ts";
 import { sql } from "../../query/sql.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { FairSemaphore } from "../../fairness/fair-semaphore.ts";
-import { runAsTenant, tenantFor } from "../../fairness/tenant.ts";
 import type { Project } from "../../shared/project.ts";
 import { newDeletion, type Deletion, type DeletionStore } from "./deletion-store.ts";
 import type { Change, Mutations } from "./mutations.ts";
@@ -24,8 +23,7 @@ const MAX_AT_ONCE = 100;
 const MAX_PENDING = 1_000_000;
 
 /**
- * Deletes projects in batches: requests that arrive during a batch join the next one, fairly by entity. Resolves to the id
- * of the deletion.
+ * Deletes projects in batches: requests that arrive during a batch join the next one. Resolves to the id of the deletion.
  */
 export function createProjectDeleter(deps: DeletionDeps): (project: Project) => Promise<string> {
   const requests = createGroupCommit<Deletion>({
@@ -38,7 +36,7 @@ export function createProjectDeleter(deps: DeletionDeps): (project: Project) => 
   });
   return async (project) => {
     const deletion = newDeletion(project, "project", deps.clock);
-    await runAsTenant(tenantFor(project, ""), () => requests.write([deletion]));
+    await requests.write([deletion]);
     return deletion.id;
   };
 }
@@ -52,13 +50,13 @@ async function deleteProjects(deps: DeletionDeps, batch: readonly Deletion[]): P
   const { engine, deletions, mutations } = deps;
   const projects = batch.map(({ project }) => project);
   const tables = await tablesOfProjects(engine);
-  const readNumbers = await deps.runExclusive(async () => {
-    const started = await mutations.start("deletion", projects, tables);
+  const started = await deps.runExclusive(async () => {
+    const all = await mutations.start("deletion", projects, tables);
     await bumpGenerations(engine, projects);
-    return started;
+    return all;
   });
-  const numbers = await readNumbers();
-  await deletions.save(batch.map((deletion) => ({ ...deletion, step: "running", mutations: numbers })));
+  await mutations.shown(started);
+  await deletions.save(batch.map((deletion) => ({ ...deletion, step: "running", tag: started.tag })));
 }
 
 /** Tables with rows of projects, read from the store so that tables of later versions are included. Deletions and project generations stay. */

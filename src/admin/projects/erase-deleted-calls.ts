@@ -1,8 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { param, sql, trusted, type Param, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { DeletionDeps } from "./delete-projects.ts";
-import { ENTITY } from "./deletion-store.ts";
 import type { Change } from "./mutations.ts";
 
 /** Columns cleared in a deleted call. Ids, times and the deletion stay, so that late events stay deleted too. */
@@ -28,7 +26,7 @@ export const ERASED_COLUMNS = [
   "completion_id",
 ] as const;
 
-const KIND = "deleted calls";
+const KIND = "calls";
 /** Limit of a mutation, which must fit into one ClickHouse Keeper node of a megabyte. */
 const MAX_KEYS = 20_000;
 /** Time after a deletion in which late events of the call are erased too. */
@@ -96,55 +94,43 @@ export async function eraseDeletedCalls(deps: DeletionDeps, maxKeys: number = MA
   const { deletions, mutations, clock } = deps;
   const projects = await deletions.projectsOfCalls(clock.now() - LATE_MS);
   const requested = await deletions.at("asked");
-  if (projects.length === 0 || (await mutations.areRunning(KIND))) return;
+  if (projects.length === 0) return;
+  for (const tag of await mutations.running()) if (tag.startsWith(`${KIND} `)) return;
 
   const changes: Change[] = [];
-  const covered = new Set(projects);
+  let covered = projects.length;
   for (const content of contents) {
-    const { keys, rows, cut } = await selectContent(deps, content, projects, maxKeys);
-    for (const project of cut) covered.delete(project);
-    if (keys.length > 0) changes.push({ ...content, rows });
+    const { change, isCutAt } = await selectContent(deps, content, projects, maxKeys);
+    if (isCutAt !== undefined) covered = Math.min(covered, projects.indexOf(isCutAt));
+    if (change !== undefined) changes.push(change);
   }
-  const readNumbers = await mutations.start(KIND, projects, changes);
-  const running = requested.filter(({ project }) => covered.has(project));
-  if (running.length === 0) return;
-  const numbers = { ...(await mutations.newest(KIND)), ...(await readNumbers()) };
-  await deletions.save(running.map((deletion) => ({ ...deletion, step: "running", mutations: numbers })));
+  const started = await mutations.start(KIND, projects, changes);
+  await mutations.shown(started);
+  const erased = new Set(projects.slice(0, covered));
+  const running = requested.filter(({ project }) => erased.has(project));
+  if (running.length > 0)
+    await deletions.save(running.map((deletion) => ({ ...deletion, step: "running", tag: started.tag })));
 }
 
-/**
- * Selects up to `maxKeys` keys, divided fairly: in turn among entities, and within each among its projects. `rows`: condition
- * of the mutation; `cut`: projects with further keys. Keys are hashed to one length, with a new seed each time, so that
- * clients cannot construct collisions.
- */
+/** Selects up to `maxKeys` keys, of the first projects. `isCutAt`: the first project with further keys. Keys are hashed to one length. */
 async function selectContent(
   { engine }: DeletionDeps,
-  { table, key, hasContent, isMarked = sql`0`, isDeleted }: Content,
+  { table, action, key, hasContent, isMarked = sql`0`, isDeleted }: Content,
   projects: readonly Project[],
   maxKeys: number,
-): Promise<{ keys: readonly string[]; rows: Sql; cut: readonly Project[] }> {
-  const [first, second] = [randomBytes(8), randomBytes(8)].map((bytes) =>
-    param("UInt64", bytes.readBigUInt64LE().toString()),
-  );
-  const hash = sql`hex(sipHash128Keyed((${first!}, ${second!}), ${key}))`;
+): Promise<{ change: Change | undefined; isCutAt: Project | undefined }> {
+  const hash = sql`hex(sipHash128(${key}))`;
   const ofProjects = param("Array(String)", projects);
-  const max = param("UInt32", maxKeys);
-  const oneMore = param("UInt32", maxKeys + 1);
-  const found = await engine.rows<{ project_id: Project; own: readonly string[]; isCut: 0 | 1 }>(
-    sql`SELECT project_id, groupArrayIf(key, turn <= ${max}) AS own, count() > length(own) AS isCut FROM
-          (SELECT project_id, key, row_number() OVER (ORDER BY of_entity, project_id) AS turn FROM
-            (SELECT project_id, key, row_number() OVER (PARTITION BY ${ENTITY} ORDER BY of_project, project_id) AS of_entity FROM
-              (SELECT project_id, key, row_number() OVER (PARTITION BY project_id) AS of_project FROM
-                (SELECT DISTINCT project_id, if(${isMarked}, '', ${hash}) AS key FROM ${trusted(table)}
-                 PREWHERE project_id IN ${ofProjects} AND (${isDeleted(ofProjects)}) WHERE ${hasContent}
-                 LIMIT ${oneMore} BY project_id))))
-        GROUP BY project_id`,
+  const found = await engine.rows<{ project_id: Project; own: string }>(
+    sql`SELECT DISTINCT project_id, if(${isMarked}, '', ${hash}) AS own FROM ${trusted(table)}
+        PREWHERE project_id IN ${ofProjects} AND (${isDeleted(ofProjects)}) WHERE ${hasContent}
+        ORDER BY indexOf(${ofProjects}, project_id) LIMIT ${param("UInt32", maxKeys + 1)}`,
     { name: "deleted_calls_find", limits: "maintenance", requireCurrent: true },
   );
-  const keys = found.flatMap(({ own }) => own);
+  const keys = found.slice(0, maxKeys).map(({ own }) => own);
+  const rows = sql`(${hasContent}) AND (${isMarked} OR ${hash} IN ${param("Array(String)", keys)})`;
   return {
-    keys,
-    rows: sql`(${hasContent}) AND (${isMarked} OR ${hash} IN ${param("Array(String)", keys)})`,
-    cut: found.filter(({ isCut }) => isCut === 1).map(({ project_id }) => project_id),
+    change: keys.length === 0 ? undefined : { table, rows, ...(action === undefined ? {} : { action }) },
+    isCutAt: found[maxKeys]?.project_id,
   };
 }

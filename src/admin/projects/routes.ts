@@ -13,7 +13,7 @@ import {
   startedDeletion,
 } from "./schema.ts";
 import { readRetention, saveRetention } from "./retention.ts";
-import { finishIfGone } from "./advance-deletions.ts";
+import { finishDone } from "./advance-deletions.ts";
 
 const config = { access: adminAccess, tag: "projects" };
 const mayDelete = { ...config, audit: "project.delete" } as const;
@@ -61,7 +61,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
     if (deletion === undefined || !grant.covers(deletion.project)) {
       throw new AppError("not_found", "No such deletion.");
     }
-    const [now = deletion] = deletion.step === "running" ? await finishIfGone(deps, [deletion]) : [];
+    const [now = deletion] = deletion.step === "running" ? await finishDone(deps, [deletion]) : [];
     return toResponse(now);
   });
 }
@@ -81,7 +81,7 @@ const deleteProjectSchema = {
   operationId: "deleteProject",
   summary: "Delete everything that a project has stored",
   description:
-    "From then on, no response contains it. Its data is deleted from the disk in the background, which `GET /deletions/{id}` follows.",
+    "From then on, no response contains it. Its data is deleted in the background, which `GET /deletions/{id}` follows.",
   success: "The deletion",
   example: { response: { id: "0123456789ab", state: "running" } },
   params: projectParams,
@@ -101,7 +101,7 @@ const readRetentionSchema = {
 const setRetentionSchema = {
   operationId: "setRetention",
   summary: "Set how many days a project keeps its data",
-  description: "Older calls and feedback are deleted within an hour.",
+  description: "Older calls and feedback are deleted within an hour. A call is as old as its first start.",
   success: "The number of days",
   example: { request: { days: 90 }, response: { days: 90 } },
   params: projectParams,
@@ -112,7 +112,8 @@ const setRetentionSchema = {
 const readDeletionSchema = {
   operationId: "readDeletion",
   summary: "Get the progress of a deletion",
-  description: "`done` means that no part of the store contains the rows any more.",
+  description:
+    "`done` means that every replica has rewritten its data without the rows. The files that it replaced leave the disk within eight minutes.",
   success: "The deletion",
   example: {
     response: {

@@ -4,7 +4,9 @@ import { isoInstant, projectId } from "../../http/schemas/fields.ts";
 export const projectParams = z.object({ entity: z.string(), project: z.string() });
 export const deletionParams = z.object({ id: z.string().max(64) });
 
-const state = z.enum(["running", "done"]).describe("`done`: no part of the store contains the rows any more");
+const state = z
+  .enum(["running", "done"])
+  .describe("`done`: every replica has rewritten its data without the rows");
 
 export const startedDeletion = z
   .object({ id: z.string().describe("Its progress: `GET /deletions/{id}`"), state })
