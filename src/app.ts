@@ -104,7 +104,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const metrics = createServiceMetrics(registry);
   const limiters = createLimiters(config);
   registerLimiterMetrics(registry, limiters);
-  const app = await createServer(config, { logger: deps.logger, registry, steady, limiters });
+  const app = await createServer(config, { logger: deps.logger, registry, limiters });
   const engine = guardStore(app, { engine: deps.engine, clock, meter: metrics.statements });
   await registerKeys(app, config, { engine, rootKey, clock, steady });
 
@@ -182,15 +182,11 @@ function feedbackStatsLimits({ MAX_METRICS: maxMetrics, MAX_PERCENTILES: maxPerc
 interface ServerDeps {
   readonly logger: FastifyBaseLogger;
   readonly registry: Registry;
-  readonly steady: Clock;
   readonly limiters: Limiters;
 }
 
 /** Creates the server with everything routes share, except authorization. */
-async function createServer(
-  config: Config,
-  { logger, registry, steady, limiters }: ServerDeps,
-): Promise<App> {
+async function createServer(config: Config, { logger, registry, limiters }: ServerDeps): Promise<App> {
   const unreadable = { log: logger, bodyOf: errorBodyOf };
   const app: App = Fastify({
     loggerInstance: withoutHeaders(logger),
@@ -238,7 +234,6 @@ async function createServer(
   await registerRequestLimits(app, {
     maxPerMinute: config.RATE_LIMIT_PER_MINUTE,
     open: limiters.requests,
-    steady,
   });
   return app;
 }

@@ -1,9 +1,8 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Config } from "./config.ts";
-import { FairSemaphore } from "./fairness/fair-semaphore.ts";
-import { SINGLE_KEY_SHARE } from "./fairness/allocations.ts";
+import { FairSemaphore, SINGLE_KEY_SHARE } from "./fairness/fair-semaphore.ts";
 
-/** Limiters shared by projects and keys. The store limits its statements itself. */
+/** Limiters shared by entities and keys. The store limits its statements itself. */
 export type Limiters = ReturnType<typeof createLimiters>;
 
 export function createLimiters(config: Config) {

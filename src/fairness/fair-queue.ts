@@ -1,4 +1,4 @@
-import { levelsOf, type Tenant } from "./tenant.ts";
+import type { Tenant } from "./tenant.ts";
 
 export interface Queued<Value> {
   readonly tenant: Tenant;
@@ -7,119 +7,80 @@ export interface Queued<Value> {
   readonly value: Value;
 }
 
-/** Node of the hierarchy: the root, an entity, a project or a key. */
-interface Node<Value> {
-  /** Cost served, in virtual time of the parent. */
+interface Line<Value> {
+  /** Cost served, in virtual time. */
   served: number;
-  /** Virtual time of the children. */
-  clock: number;
-  /** Queued items in this subtree. */
-  waiting: number;
-  readonly below: Map<string, Node<Value>>;
-  /** FIFO of a key. */
-  readonly queued: Queued<Value>[];
+  readonly items: Queued<Value>[];
 }
 
 /**
- * Hierarchical fair queue: entities get equal service, as do projects of an entity and keys of a project; a key is FIFO.
- * Idle time earns no credit. Source: Goyal, Vin, Cheng, "Start-time fair queueing", SIGCOMM 1996, on three levels.
+ * Fair queue: entities get equal service; within an entity it is FIFO. Idle time earns no credit. Source: Goyal, Vin, Cheng,
+ * "Start-time fair queueing", SIGCOMM 1996.
  */
 export class FairQueue<Value> {
-  #all: Node<Value> = emptyNode();
+  readonly #lines = new Map<string, Line<Value>>();
+  #clock = 0;
+  #size = 0;
 
   get size(): number {
-    return this.#all.waiting;
+    return this.#size;
   }
 
   push(item: Queued<Value>): void {
     this.#enter(item).push(item);
   }
 
-  /** Returns a dequeued item to the head of its key's queue. Its cost stays counted. */
+  /** Returns a dequeued item to the head of its entity's line. Its cost stays counted. */
   requeue(item: Queued<Value>): void {
     this.#enter(item).unshift(item);
   }
 
-  /** Dequeues the next item, among the heads of all keys, that satisfies `may`. */
+  /** Dequeues the next item that satisfies `may`; those of one key stay in order. */
   take(may: (item: Queued<Value>) => boolean): Queued<Value> | undefined {
-    const item = dequeueFrom(this.#all, may);
-    if (item !== undefined) this.#dequeued(item);
-    return item;
+    const waiting = [...this.#lines].filter(([, { items }]) => items.length > 0);
+    for (const [entity, line] of waiting.sort(([, one], [, other]) => one.served - other.served)) {
+      const item = firstOf(line.items, may);
+      if (item === undefined) continue;
+      this.#clock = Math.max(this.#clock, line.served);
+      line.served += item.cost;
+      this.#leave(entity, line, item);
+      return item;
+    }
+    return undefined;
   }
 
   /** Removes an item if it is still queued. */
   remove(item: Queued<Value>): void {
-    const queued = this.#path(item).at(-1)?.queued ?? [];
-    const at = queued.indexOf(item);
-    if (at === -1) return;
-    queued.splice(at, 1);
-    this.#dequeued(item);
+    const { entity } = item.tenant;
+    const line = this.#lines.get(entity);
+    if (line?.items.includes(item) === true) this.#leave(entity, line, item);
   }
 
-  #enter({ tenant }: Queued<Value>): Queued<Value>[] {
-    let node = this.#all;
-    node.waiting++;
-    for (const name of levelsOf(tenant)) {
-      const below = node.below.get(name) ?? emptyNode();
-      if (below.waiting === 0) below.served = Math.max(below.served, node.clock);
-      node.below.set(name, below);
-      below.waiting++;
-      node = below;
-    }
-    return node.queued;
+  #enter({ tenant: { entity } }: Queued<Value>): Queued<Value>[] {
+    const line = this.#lines.get(entity) ?? { served: 0, items: [] };
+    if (line.items.length === 0) line.served = Math.max(line.served, this.#clock);
+    this.#lines.set(entity, line);
+    this.#size++;
+    return line.items;
   }
 
-  /** Returns the nodes from the root to an item's key. */
-  #path({ tenant }: Queued<Value>): Node<Value>[] {
-    const path = [this.#all];
-    for (const name of levelsOf(tenant)) {
-      const below = path.at(-1)!.below.get(name);
-      if (below === undefined) return [];
-      path.push(below);
-    }
-    return path;
-  }
-
-  #dequeued(item: Queued<Value>): void {
-    for (const node of this.#path(item)) {
-      node.waiting--;
-      forget(node);
-    }
-    if (this.size === 0) this.#all = emptyNode();
+  #leave(entity: string, { items, served }: Line<Value>, item: Queued<Value>): void {
+    items.splice(items.indexOf(item), 1);
+    if (--this.#size === 0) this.#lines.clear();
+    else if (items.length === 0 && served <= this.#clock) this.#lines.delete(entity);
   }
 }
 
-function emptyNode<Value>(): Node<Value> {
-  return { served: 0, clock: 0, waiting: 0, below: new Map(), queued: [] };
-}
-
-function dequeueFrom<Value>(
-  node: Node<Value>,
+/** Returns the first item that may pass, of each key only the first. */
+function firstOf<Value>(
+  items: readonly Queued<Value>[],
   may: (item: Queued<Value>) => boolean,
 ): Queued<Value> | undefined {
-  const [first] = node.queued;
-  if (first !== undefined) return may(first) ? node.queued.shift() : undefined;
-  for (const below of inOrder(node.below)) {
-    const item = dequeueFrom(below, may);
-    if (item === undefined) continue;
-    node.clock = Math.max(node.clock, below.served);
-    below.served += item.cost;
-    return item;
-  }
-  return undefined;
-}
-
-/** Removes idle children that are not ahead of the virtual time. */
-function forget<Value>({ below, clock }: Node<Value>): void {
-  for (const [name, { waiting, served }] of below) {
-    if (waiting === 0 && served <= clock) below.delete(name);
-  }
-}
-
-/** Returns children with queued items, least served first. */
-function inOrder<Value>(below: ReadonlyMap<string, Node<Value>>): Iterable<Node<Value>> {
-  if (below.size === 1) return below.values();
-  return [...below.values()]
-    .filter(({ waiting }) => waiting > 0)
-    .sort((item, other) => item.served - other.served);
+  const blocked = new Set<string>();
+  return items.find((item) => {
+    const { key } = item.tenant;
+    if (!blocked.has(key) && may(item)) return true;
+    blocked.add(key);
+    return false;
+  });
 }

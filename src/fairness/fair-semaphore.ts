@@ -1,5 +1,4 @@
 import { FairQueue, type Queued } from "./fair-queue.ts";
-import { Allocations } from "./allocations.ts";
 import type { Tenant } from "./tenant.ts";
 
 export interface FairSemaphoreOptions {
@@ -34,13 +33,54 @@ export interface Wait {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Units and waiters now; `waited` and `rejected` since the start. */
+/** Units and waiters now; `rejected` since the start. */
 export interface SemaphoreStats {
   readonly held: number;
   readonly waiting: number;
-  readonly waited: number;
   readonly rejected: number;
 }
+
+/** Largest fraction of free capacity one entity may hold; the rest is left for others. */
+const ENTITY_SHARE = 5 / 6;
+/** Fraction of the capacity one key may hold while nobody else holds anything. */
+export const SINGLE_KEY_SHARE = ENTITY_SHARE / 2;
+
+/** Allocations of a fixed capacity. */
+class Allocations {
+  readonly capacity: number;
+  readonly #held = new Map<string, number>();
+  total = 0;
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
+  }
+
+  fits(amount: number): boolean {
+    return this.total + amount <= this.capacity;
+  }
+
+  /** True if `amount` more leaves enough for others. An entity, or its key, without an allocation may take any amount. */
+  leavesHeadroom({ entity, key }: Tenant, amount: number): boolean {
+    const ofEntity = this.#held.get(entity) ?? 0;
+    const limit = ENTITY_SHARE * (this.capacity - (this.total - ofEntity));
+    if (ofEntity > 0 && ofEntity + amount > limit) return false;
+    const ofKey = this.#held.get(nameOf(entity, key)) ?? 0;
+    return ofKey === 0 || ofKey + amount <= limit / 2;
+  }
+
+  /** Adds an amount, or removes a negative one. */
+  add({ entity, key }: Tenant, amount: number): void {
+    this.total += amount;
+    for (const name of [entity, nameOf(entity, key)]) {
+      const held = (this.#held.get(name) ?? 0) + amount;
+      if (held === 0) this.#held.delete(name);
+      else this.#held.set(name, held);
+    }
+  }
+}
+
+/** Name of a key, which no entity has. */
+const nameOf = (entity: string, key: string): string => `${entity}/${key}`;
 
 interface Waiting {
   readonly amount: number;
@@ -48,15 +88,14 @@ interface Waiting {
 }
 
 /**
- * Weighted semaphore divided fairly among projects, then among keys of a project. Nobody waits while capacity is free for
- * all (`Allocations`); waiters are served in fair order (`FairQueue`), and queue slots are divided the same way.
+ * Weighted semaphore divided fairly among entities: one may hold five sixths of what the others leave free, and a key half of
+ * that. Waiters are served in fair order (`FairQueue`), and queue slots are divided the same way.
  */
 export class FairSemaphore {
   readonly #allocations: Allocations;
   readonly #slots: Allocations;
   readonly #queue = new FairQueue<Waiting>();
   readonly #idlers: (() => void)[] = [];
-  #waited = 0;
   #rejected = 0;
 
   constructor({ capacity, maxWaiting = 0 }: FairSemaphoreOptions) {
@@ -72,7 +111,6 @@ export class FairSemaphore {
     return {
       held: this.#allocations.total,
       waiting: this.#queue.size,
-      waited: this.#waited,
       rejected: this.#rejected,
     };
   }
@@ -107,13 +145,12 @@ export class FairSemaphore {
     }, maxWaitMs);
     signal?.addEventListener("abort", aborted, { once: true });
     this.#slots.add(tenant, 1);
-    this.#waited++;
     this.#queue.push(waiter);
     this.#admit();
     try {
       return await promise;
     } finally {
-      this.#slots.remove(tenant, 1);
+      this.#slots.add(tenant, -1);
       clearTimeout(timer);
       signal?.removeEventListener("abort", aborted);
     }
@@ -146,7 +183,7 @@ export class FairSemaphore {
       release: () => {
         if (!isOpen) return;
         isOpen = false;
-        this.#allocations.remove(tenant, held);
+        this.#allocations.add(tenant, -held);
         this.#admit();
         if (this.#allocations.total === 0) for (const idler of this.#idlers.splice(0)) idler();
       },

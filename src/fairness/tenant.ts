@@ -1,19 +1,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Tenant charged for a resource. */
+/** Tenant charged for a resource: a key, and its entity; keys of several entities share one of their own, `*`. */
 export interface Tenant {
-  /** A project; `entity/*` for a key with several projects of an entity; `*` for several entities. */
-  readonly project: string;
+  readonly entity: string;
   readonly key: string;
 }
 
 /** Tenant of the service's own work. */
-export const SYSTEM_TENANT: Tenant = { project: "", key: "" };
+export const SYSTEM_TENANT: Tenant = { entity: "", key: "" };
 
-/** Returns a tenant's path in the fairness hierarchy. */
-export function levelsOf({ project, key }: Tenant): readonly [entity: string, project: string, key: string] {
-  const slash = project.indexOf("/");
-  return [slash === -1 ? project : project.slice(0, slash), project, key];
+/** Returns the tenant of a key's work for a project, `entity/project`. */
+export function tenantFor(project: string, key: string): Tenant {
+  return { entity: project.slice(0, project.indexOf("/")), key };
 }
 
 const acting = new AsyncLocalStorage<Tenant>();

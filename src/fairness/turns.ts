@@ -31,7 +31,7 @@ export function pacer(): () => Promise<void> | undefined {
 
 /**
  * Waits for a time slice. Each turn of the event loop grants one; other ready work runs in between. Slices are shared
- * fairly among projects, then keys.
+ * fairly among entities.
  */
 export function turn(): Promise<void> {
   return turnOf(currentTenant());

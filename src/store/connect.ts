@@ -2,7 +2,7 @@ import { statfsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { createAdmission, type Admission } from "./transport/admission.ts";
-import { SINGLE_KEY_SHARE } from "../fairness/allocations.ts";
+import { SINGLE_KEY_SHARE } from "../fairness/fair-semaphore.ts";
 import { createEngine, type EngineOptions } from "./transport/create-engine.ts";
 import { locked, ownerOf, prepareDataDir } from "./transport/data-dir.ts";
 import { largestPart, reserveOf } from "./disk-space.ts";

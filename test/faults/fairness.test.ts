@@ -3,7 +3,6 @@ import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillCalls } from "../../bench/sample-calls.ts";
 import { openEmbedded } from "../../src/store/connect.ts";
@@ -15,17 +14,13 @@ import {
   Client,
   createKey,
   startEndlessUpstream,
-  type Attack,
 } from "../helpers/attacks.ts";
-import { runs } from "../helpers/runs.ts";
-import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
 const greedy = "acme/greedy";
 const modest = "other/modest";
 const SECONDS = 5;
-const seed = chosenSeed();
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-shares-"));
 let upstream: { url: string; server: Server };
@@ -59,7 +54,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Runs a client of another project: a small write, a query, a stream, repeatedly. Returns the statuses. */
+/** Runs a client of another entity: a small write, a query, a stream, repeatedly. Returns the statuses. */
 async function turns(seconds: number): Promise<readonly number[]> {
   const done: number[] = [];
   const end = performance.now() + seconds * 1000;
@@ -76,37 +71,19 @@ async function turns(seconds: number): Promise<readonly number[]> {
   return done;
 }
 
-const attackOf = fc.record({
-  does: fc.constantFrom(...ATTACKS),
-  times: fc.integer({ min: 20, max: 60 }),
-  keys: fc.integer({ min: 1, max: 20 }),
-});
-
-async function underAttack(attacks: readonly Attack[]): Promise<void> {
-  const over = new AbortController();
-  const running = attacks.map((one) =>
-    attack(attackers.slice(0, one.keys), greedy, { ...one, signal: over.signal }),
-  );
-  try {
-    await delay(1000);
-    // each is served: one that waited for a place behind the attackers would be refused, or never answered
-    expect(new Set(await turns(SECONDS))).toEqual(new Set([200]));
-  } finally {
-    over.abort();
-    await Promise.all(running);
-  }
-}
-
-describe("a project that uses all it can get, by one key or many", () => {
-  it.each(ATTACKS)("leaves enough capacity to another project: %s", async (does) => {
-    await underAttack([{ does, times: does === "months" ? 8 : 50, keys: 1 }]);
-  });
-
-  it("leaves it in any combination", { timeout: 600_000 }, async () => {
-    await fc.assert(fc.asyncProperty(fc.array(attackOf, { minLength: 2, maxLength: 4 }), underAttack), {
-      seed,
-      numRuns: runs(1, 4),
-      endOnFailure: true,
-    });
+describe("an entity that uses all it can get, by many keys", () => {
+  it("leaves enough capacity to another entity", { timeout: 60_000 }, async () => {
+    const over = new AbortController();
+    const running = ATTACKS.map((does) =>
+      attack(attackers, greedy, { does, times: does === "months" ? 8 : 40, signal: over.signal }),
+    );
+    try {
+      await delay(1000);
+      // each is served: one that waited for a place behind the attackers would be refused, or never answered
+      expect(new Set(await turns(SECONDS))).toEqual(new Set([200]));
+    } finally {
+      over.abort();
+      await Promise.all(running);
+    }
   });
 });

@@ -66,7 +66,6 @@ export const ATTACKS = ["scans", "slow readers", "streams", "months", "writes"] 
 export interface Attack {
   readonly does: (typeof ATTACKS)[number];
   readonly times: number;
-  readonly keys: number;
 }
 
 const MONTHS = 420;

@@ -157,11 +157,11 @@ it("an upstream's URL keeps its query beside the client's, and its user and pass
   await app.close();
 });
 
-it("bodies that are held are limited, first by project", async () => {
+it("bodies that are held are limited, first by entity", async () => {
   const app = await startSecondApp(test, { MAX_BODY_BYTES_IN_FLIGHT: String(256 * 1024) });
   const [greedy, modest] = await Promise.all(
     ["greedy", "modest"].map(async (name) => {
-      const made = await test.post("/api-keys", { name, scopes: ["train"], projects: [`acme/${name}`] });
+      const made = await test.post("/api-keys", { name, scopes: ["train"], projects: [`${name}/p`] });
       return `authorization: Bearer ${made.json().key}`;
     }),
   );

@@ -3,7 +3,7 @@ import { columnsOf, startMembers } from "../../calls/events/message-columns.ts";
 import { keyText, type StorageKeyLookup } from "../../calls/storage-key/key-lookup.ts";
 import type { NamedCalls } from "../../calls/storage-key/named-calls.ts";
 import type { CallWriter } from "../../calls/write/call-writer.ts";
-import { runAsTenant } from "../../fairness/tenant.ts";
+import { runAsTenant, tenantFor } from "../../fairness/tenant.ts";
 import { hourOf } from "../../shared/instant.ts";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
@@ -19,7 +19,7 @@ export function completionStore(
 ): CompletionStore & ResponseMakers {
   return {
     async write(project, completion) {
-      const tenant = { project, key: completion.apiKey };
+      const tenant = tenantFor(project, completion.apiKey);
       const event = await eventOf(project, completion, named);
       if (event !== undefined) await runAsTenant(tenant, () => writer.write(project, [event]));
     },

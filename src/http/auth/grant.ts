@@ -50,7 +50,7 @@ function newGrant(key: ApiKey): Grant {
   return {
     keyId: key.id,
     isRoot: key.id === ROOT_ID,
-    tenant: tenantOf(key),
+    tenant: { entity: entityOf(key) ?? "*", key: key.id },
     key: facts,
     has: (scope) => hasScope(key, scope),
     covers: (pattern) => mayUse(key, pattern),
@@ -63,14 +63,6 @@ function newGrant(key: ApiKey): Grant {
       return projectId as Project;
     },
   };
-}
-
-/** Returns the tenant of a key: all keys of a project share its limits; keys of several projects share those of the entity. */
-function tenantOf(key: ApiKey): Tenant {
-  const [project, ...others] = new Set(key.projects);
-  if (project !== undefined && others.length === 0) return { project, key: key.id };
-  const entity = entityOf(key);
-  return { project: entity === undefined ? "*" : `${entity}/*`, key: key.id };
 }
 
 function entityOf({ projects }: ApiKey): string | undefined {

@@ -4,5 +4,5 @@ import type { Grant } from "./grant.ts";
 
 /** Returns the tenant of a request: that of its key, or its address. */
 export function tenantOf({ grant, ip }: FastifyRequest): Tenant {
-  return (grant as Grant | null)?.tenant ?? { project: "", key: ip };
+  return (grant as Grant | null)?.tenant ?? { entity: "", key: ip };
 }

@@ -1,37 +1,29 @@
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../../shared/clock.ts";
 import type { FairSemaphore } from "../../fairness/fair-semaphore.ts";
-import { levelsOf } from "../../fairness/tenant.ts";
-import { MAX_FREE_FRACTION } from "../../fairness/allocations.ts";
 import { AppError } from "../../shared/errors.ts";
 import { hasOwnLimits } from "./has-own-limits.ts";
-import { rateStoreOn } from "./rate-store.ts";
 import { whenClosed } from "../when-closed.ts";
 
 export interface RequestLimits {
-  /** Requests per minute of an entity; its projects and keys may send a fraction. */
+  /** Requests per minute of an entity; a key may send half of it. */
   readonly maxPerMinute: number;
   /** Limiter of open requests, except those of the gateway. */
   readonly open: FairSemaphore;
-  readonly steady: Clock;
 }
 
 /**
- * Limits the requests per minute and the concurrent requests of each entity, project and key. Register it before the guard,
+ * Limits the requests per minute and the concurrent requests of each entity and key. Register it before the guard,
  * which puts its check first.
  */
 export async function registerRequestLimits(app: FastifyInstance, limits: RequestLimits): Promise<void> {
-  await app.register(rateLimit, { global: false, store: rateStoreOn(limits.steady), timeWindow: 60_000 });
-  // requests rejected for a key do not count for its project, nor those of a project for its entity
-  const levels = (["key", "project", "entity"] as const).map((level, at) => ({
+  await app.register(rateLimit, { global: false, timeWindow: 60_000 });
+  // requests rejected for a key do not count for its entity
+  const levels = (["key", "entity"] as const).map((level) => ({
     level,
     check: app.createRateLimit({
-      max: Math.ceil(limits.maxPerMinute * MAX_FREE_FRACTION ** (2 - at)),
-      keyGenerator: ({ grant }) =>
-        levelsOf(grant.tenant)
-          .slice(0, 3 - at)
-          .join(" "),
+      max: level === "key" ? Math.ceil(limits.maxPerMinute / 2) : limits.maxPerMinute,
+      keyGenerator: ({ grant }) => grant.tenant[level],
     }),
   }));
   const count = async (request: FastifyRequest): Promise<void> => {
@@ -48,7 +40,7 @@ export async function registerRequestLimits(app: FastifyInstance, limits: Reques
     if (held === undefined) {
       throw new AppError(
         "concurrency_limit",
-        "Too many open requests of this key or its project (KEY_MAX_CONCURRENT). Retry later.",
+        "Too many open requests of this key or its entity (KEY_MAX_CONCURRENT). Retry later.",
         {
           retryAfterSeconds: 1,
         },

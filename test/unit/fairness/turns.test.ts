@@ -39,7 +39,7 @@ describe("inTurns", () => {
   it("shares turns between projects, not between works", async () => {
     const order: string[] = [];
     const start = (project: string, key: string): Promise<string> =>
-      runAsTenant({ project, key }, () => inTurns(work(4, () => order.push(project))));
+      runAsTenant({ entity: project, key }, () => inTurns(work(4, () => order.push(project))));
     const many = Array.from({ length: 9 }, (_, n) => start("many", `k${n}`));
     await Promise.all([start("one", "k"), ...many]);
     // each has done a step at once; then both have every second one

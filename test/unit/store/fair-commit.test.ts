@@ -17,7 +17,7 @@ interface Item {
   partition: number | undefined;
 }
 
-const tenant = fc.record({ project: fc.constantFrom("p", "q", "r"), key: fc.constantFrom("a", "b") });
+const tenant = fc.record({ entity: fc.constantFrom("p", "q", "r"), key: fc.constantFrom("a", "b") });
 const write = fc.record({
   by: tenant,
   /** Partitions of the items; `isKnown`: before `prepare`. */
@@ -125,14 +125,14 @@ describe("createGroupCommit, with many writers", () => {
     return { commit, batches, by, release: () => first.resolve() };
   }
 
-  it("alternates between projects, and between keys of a project", async () => {
+  it("alternates between entities; within one, first come is first served", async () => {
     const { batches, by, release } = held();
-    const writes = [by({ project: "p", key: "a" }, "p0")];
+    const writes = [by({ entity: "p", key: "a" }, "p0")];
     while (batches.length === 0) await turn();
-    for (let n = 1; n < 5; n++) writes.push(by({ project: "p", key: "a" }, `p${n}`));
-    writes.push(by({ project: "p", key: "b" }, "b1"), by({ project: "q", key: "c" }, "q1"));
+    for (let n = 1; n < 5; n++) writes.push(by({ entity: "p", key: "a" }, `p${n}`));
+    writes.push(by({ entity: "p", key: "b" }, "b1"), by({ entity: "q", key: "c" }, "q1"));
     release();
     await Promise.all(writes);
-    expect(batches).toEqual([["p0"], ["p1", "q1"], ["b1", "p2"], ["p3", "p4"]]);
+    expect(batches).toEqual([["p0"], ["p1", "q1"], ["p2", "p3"], ["p4", "b1"]]);
   });
 });
