@@ -145,7 +145,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     costsFor: costsBy(prices),
   };
   const { MAX_TRACE_CALLS: maxTraceCalls } = config;
-  await app.register(traceUsageRoutes, { ...readDeps, maxTraceCalls, onRead: metrics.usageRead });
+  await app.register(traceUsageRoutes, { ...readDeps, maxTraceCalls });
   const feedbackOf: FeedbackOf = (project, query) => feedbackOfRefs(engine, project, query);
   await app.register(callsQueryRoutes, { ...readDeps, clock, feedbackOf });
   await app.register(tracesRoutes, { engine, maxTraceCalls });

@@ -6,20 +6,17 @@ import type { StatementMeter } from "./store/instrumented-engine.ts";
 export interface ServiceMetrics {
   readonly statements: StatementMeter;
   readonly batchWritten: (batch: BatchEvent) => void;
-  readonly usageRead: (size: { calls: number; traces: number }) => void;
   readonly priceUnknown: (llmId: string) => void;
 }
 
 const MAX_MODELS = 100;
 const OTHER_MODELS = "(other)";
 const MAX_MODEL_CHARS = 100;
-const SIZES = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
 
 export function createServiceMetrics(registry: Registry): ServiceMetrics {
   return {
     statements: statementMeter(registry),
     batchWritten: batchMeter(registry),
-    usageRead: usageMeter(registry),
     priceUnknown: unknownPriceMeter(registry),
   };
 }
@@ -69,54 +66,14 @@ function statementMeter(registry: Registry): StatementMeter {
 }
 
 function batchMeter(registry: Registry): ServiceMetrics["batchWritten"] {
-  const registers = [registry];
-  const labelNames = ["name"];
-  const items = new Histogram({
-    name: "sumtree_write_batch_items",
-    help: "Items per write batch",
-    labelNames,
-    buckets: SIZES,
-    registers,
-  });
-  const bytes = new Histogram({
-    name: "sumtree_write_batch_bytes",
-    help: "Write batch size in bytes",
-    labelNames,
-    buckets: [1e3, 1e4, 1e5, 1e6, 1e7, 1e8],
-    registers,
-  });
   const lag = new Histogram({
     name: "sumtree_write_batch_lag_seconds",
     help: "Time from arrival of a batch's first item until durable, in seconds",
-    labelNames,
+    labelNames: ["name"],
     buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
-    registers,
+    registers: [registry],
   });
-  return ({ name, ...batch }) => {
-    items.observe({ name }, batch.items);
-    bytes.observe({ name }, batch.bytes);
-    lag.observe({ name }, batch.lagMs / 1000);
-  };
-}
-
-function usageMeter(registry: Registry): ServiceMetrics["usageRead"] {
-  const registers = [registry];
-  const calls = new Histogram({
-    name: "sumtree_trace_usage_calls",
-    help: "Calls rolled up per response",
-    buckets: SIZES,
-    registers,
-  });
-  const traces = new Histogram({
-    name: "sumtree_trace_usage_traces",
-    help: "Traces rolled up per response",
-    buckets: SIZES,
-    registers,
-  });
-  return (size) => {
-    calls.observe(size.calls);
-    traces.observe(size.traces);
-  };
+  return ({ name, lagMs }) => lag.observe({ name }, lagMs / 1000);
 }
 
 function unknownPriceMeter(registry: Registry): ServiceMetrics["priceUnknown"] {

@@ -18,8 +18,6 @@ export interface GroupCommitSettings {
 export interface BatchEvent {
   /** The writer's fixed name. */
   readonly name: string;
-  readonly items: number;
-  readonly bytes: number;
   /** Milliseconds from the arrival of its first item until it was durable or rejected. */
   readonly lagMs: number;
 }
@@ -179,8 +177,6 @@ class Arrivals {
 function eventOf(name: string, batch: readonly WriteChunk<unknown>[]): BatchEvent {
   return {
     name,
-    items: batch.reduce((sum, chunk) => sum + chunk.items.length, 0),
-    bytes: bytesOf(batch),
     lagMs: performance.now() - Math.min(...batch.map((chunk) => chunk.write.arrivedMs)),
   };
 }

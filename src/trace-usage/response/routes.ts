@@ -15,7 +15,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { includeCosts, fullCosts, limit, ownOnly } from "./schema.ts";
 import { schemas } from "./route-schemas.ts";
-import { streamTraceUsage, type UsageSize } from "./stream-trace-usage.ts";
+import { streamTraceUsage } from "./stream-trace-usage.ts";
 
 export interface TraceUsageDeps {
   readonly engine: Engine;
@@ -24,8 +24,6 @@ export interface TraceUsageDeps {
   readonly selectionLimits: SelectionLimits;
   /** Reads the prices of a project. */
   readonly costsFor: (project: Project) => Promise<CostOf>;
-  /** Called with the size of each completed response. */
-  readonly onRead: (size: UsageSize) => void;
 }
 
 const config = { access: readAccess, tag: "usage" };
@@ -101,7 +99,6 @@ async function sendUsage(
     costOf,
     ownOnly: requested.own_only,
     printed: requested.full_costs ? "all" : "tokens",
-    onRead: deps.onRead,
   });
   void reply.type("application/json; charset=utf-8").header("x-truncated", String(found.truncated));
   return reply.send(await bodyOf(chunks));

@@ -15,12 +15,6 @@ import { SeenIds } from "./bytes/seen-ids.ts";
 import type { FoundCalls } from "../read-calls.ts";
 import { inTurns, pacer } from "../../fairness/turns.ts";
 
-/** Size of the calls read for a response. */
-export interface UsageSize {
-  readonly calls: number;
-  readonly traces: number;
-}
-
 /**
  * Streams the response in chunks, valid as described in `ChunkBuffers`. Folds, writes and releases a group of traces while the
  * next ones are read. Throws, also after the first chunk, `StorageError`; `validation` if two calls have one id.
@@ -34,7 +28,6 @@ export async function* streamTraceUsage(
     /** True for own usage, without descendants. */
     readonly ownOnly: boolean;
     readonly printed: PrintedCosts;
-    readonly onRead: (size: UsageSize) => void;
   },
 ): AsyncGenerator<Buffer> {
   const { names, writer, costOf } = options;
@@ -44,12 +37,8 @@ export async function* streamTraceUsage(
   const seen = new SeenIds();
   const pause = pacer();
   let isFirst = true;
-  let callCount = 0;
-  let traceCount = 0;
   for await (const { calls: read } of found.tables) {
     const calls = options.ownOnly ? ownUsageTable(read, names) : read;
-    callCount += calls.count;
-    traceCount += calls.traceCount;
     if (found.traceCount > 1) await inTurns(checkDistinctIds(calls, seen));
     const rolledUp = await inTurns(rollUpSelected(calls, names, costOf));
     for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
@@ -65,7 +54,6 @@ export async function* streamTraceUsage(
     releaseCalls(calls);
   }
   seen.release();
-  options.onRead({ calls: callCount, traces: traceCount });
   await inTurns(sortSteps(unfinished));
   for (const chunk of writeUnfinished(unfinished, { writer, chunkBytes: RESPONSE_CHUNK_BYTES })) {
     yield chunk;
