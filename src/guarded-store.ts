@@ -3,6 +3,7 @@ import { registerPeriodic } from "./periodic.ts";
 import type { Clock } from "./shared/clock.ts";
 import { cacheReads } from "./store/cached-reads.ts";
 import type { Engine } from "./store/engine.ts";
+import { retryWithoutSpace } from "./store/require-free-space.ts";
 import { instrumentEngine, type StatementMeter } from "./store/instrumented-engine.ts";
 import { guardMigrations, type MigrationGuard } from "./store/migration-guard.ts";
 
@@ -26,6 +27,6 @@ export function guardStore(app: FastifyInstance, { engine, clock, meter }: Deps)
       app.log.warn({ migrations }, "store migrated by a newer version: writes blocked"),
   });
   registerPeriodic(app, { name: "compare_migrations", everyMs: COMPARE_EVERY_MS, run: guard.compare });
-  const guarded = instrumentEngine(guard.engine, meter);
+  const guarded = retryWithoutSpace(instrumentEngine(guard.engine, meter));
   return { ...cacheReads(guarded), compareMigrations: guard.compare };
 }

@@ -21,7 +21,7 @@ const onDisk = (engine: Engine): Engine => ({
       ? ([3 * RESERVE, free].map((bytes) => ({ free: bytes, total: 10 * RESERVE })) as Row[])
       : engine.rows<Row>(query, options),
   insert: async (table, rows, options) => {
-    if (failing === options.name) throw new StorageError("no_space", options.name, "243", "");
+    if (failing === options.name) throw new StorageError("unavailable", options.name, undefined, "");
     return engine.insert(table, rows, options);
   },
 });
