@@ -74,7 +74,6 @@ describe("npm run keys", () => {
 
   it.each([
     ["create --name x --scope everything", 1, /scopes\.0: .*\nprojects: Field required\n/],
-    ["toString", 2, /^Manage API keys\./],
     ["list --projet x", 2, /^Unknown option '--projet'\.\n\nManage API keys\./],
     ["list --url http://127.0.0.1:1", 1, /^No service answers at http:\/\/127\.0\.0\.1:1\. Give the address/],
   ])("reports invalid arguments: %s", async (args, code, stderr) => {
