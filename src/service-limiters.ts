@@ -1,13 +1,13 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Config } from "./config.ts";
-import { FairSemaphore, SINGLE_KEY_SHARE } from "./fairness/fair-semaphore.ts";
+import { FairSemaphore, KEY_SHARE } from "./fairness/fair-semaphore.ts";
 
 /** Limiters shared by entities and keys. The store limits its statements itself. */
 export type Limiters = ReturnType<typeof createLimiters>;
 
 export function createLimiters(config: Config) {
   return {
-    requests: new FairSemaphore({ capacity: Math.ceil(config.KEY_MAX_CONCURRENT / SINGLE_KEY_SHARE) }),
+    requests: new FairSemaphore({ capacity: Math.ceil(config.KEY_MAX_CONCURRENT / KEY_SHARE) }),
     /** Bytes of request bodies. */
     bodies: new FairSemaphore({ capacity: config.MAX_BODY_BYTES_IN_FLIGHT }),
     /** Bytes waiting to be stored. */

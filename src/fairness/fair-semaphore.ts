@@ -42,8 +42,8 @@ export interface SemaphoreStats {
 
 /** Largest fraction of free capacity one entity may hold; the rest is left for others. */
 const ENTITY_SHARE = 5 / 6;
-/** Fraction of the capacity one key may hold while nobody else holds anything. */
-export const SINGLE_KEY_SHARE = ENTITY_SHARE / 2;
+/** Largest fraction of free capacity one key may hold. */
+export const KEY_SHARE = 1 / 2;
 
 /** Allocations of a fixed capacity. */
 class Allocations {
@@ -62,10 +62,10 @@ class Allocations {
   /** True if `amount` more leaves enough for others. An entity, or its key, without an allocation may take any amount. */
   leavesHeadroom({ entity, key }: Tenant, amount: number): boolean {
     const ofEntity = this.#held.get(entity) ?? 0;
-    const limit = ENTITY_SHARE * (this.capacity - (this.total - ofEntity));
-    if (ofEntity > 0 && ofEntity + amount > limit) return false;
+    const free = this.capacity - (this.total - ofEntity);
+    if (ofEntity > 0 && ofEntity + amount > ENTITY_SHARE * free) return false;
     const ofKey = this.#held.get(nameOf(entity, key)) ?? 0;
-    return ofKey === 0 || ofKey + amount <= limit / 2;
+    return ofKey === 0 || ofKey + amount <= KEY_SHARE * free;
   }
 
   /** Adds an amount, or removes a negative one. */
@@ -88,8 +88,8 @@ interface Waiting {
 }
 
 /**
- * Weighted semaphore divided fairly among entities: one may hold five sixths of what the others leave free, and a key half of
- * that. Waiters are served in fair order (`FairQueue`), and queue slots are divided the same way.
+ * Weighted semaphore divided fairly among entities: one may hold five sixths of what the others leave free, and a key
+ * half. Waiters are served in fair order (`FairQueue`), and queue slots are divided the same way.
  */
 export class FairSemaphore {
   readonly #allocations: Allocations;

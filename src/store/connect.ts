@@ -2,7 +2,7 @@ import { statfsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { createAdmission, type Admission } from "./transport/admission.ts";
-import { SINGLE_KEY_SHARE } from "../fairness/fair-semaphore.ts";
+import { KEY_SHARE } from "../fairness/fair-semaphore.ts";
 import { createEngine, type EngineOptions } from "./transport/create-engine.ts";
 import { locked, ownerOf, prepareDataDir } from "./transport/data-dir.ts";
 import { largestPart, reserveOf } from "./disk-space.ts";
@@ -147,7 +147,7 @@ function isMissing(error: unknown): boolean {
 
 /** Creates an admission in which the service alone may use all `maxRunning` permits. */
 function ownAdmission(maxRunning: number): Admission {
-  return admissionOf({}, Math.ceil(maxRunning / SINGLE_KEY_SHARE));
+  return admissionOf({}, Math.ceil(maxRunning / KEY_SHARE));
 }
 
 /** Reserves a quarter of the permits, at least one, for short statements. */

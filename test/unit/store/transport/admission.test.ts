@@ -37,7 +37,7 @@ describe("admission", () => {
       }),
     );
     await new Promise(setImmediate);
-    expect(scans).toBe(3);
+    expect(scans).toBe(4);
     (await enter(admission, "heavy", { by: "other" }))();
     for (const one of fifty) (await one)();
     await admission.idle();
