@@ -14,6 +14,7 @@ const ONLY_LONG = [
   "browser/questions",
   "browser/states",
   "browser/using",
+  "clients/generated-clients",
   "contract/limits",
   "differential/storage-keys-limit",
   "faults/backup-restore",
@@ -35,6 +36,7 @@ const ONLY_LONG = [
   "faults/store-away-over-http",
   "http/many-months",
   "http/model-api-sums",
+  "http/rows-read",
   "scripts/usage-rollup",
   "scripts/package",
 ].map((name) => `test/${name}.test.ts`);

@@ -1,10 +1,18 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { createOpenAI } from "@ai-sdk/openai";
 import Anthropic from "@anthropic-ai/sdk";
 import { generateText, streamText } from "ai6";
 import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startProvided, type ProvidedApp } from "../helpers/provider.ts";
-import { keyOf, onlyCall } from "../helpers/recorded-calls.ts";
+import {
+  callsOf,
+  keyOf,
+  nothingLeft,
+  onlyCall,
+  usageOf,
+  type RecordedCall,
+} from "../helpers/recorded-calls.ts";
 import { answerOf, COUNTS, type Json, type Served } from "../helpers/reference-upstream/models.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
@@ -109,6 +117,12 @@ async function joined<T>(
   return text;
 }
 
+/** What is recorded of an answer, streamed or not. */
+const OUTPUTS: Readonly<Record<string, object>> = {
+  responses: { id: "resp_1", status: "completed" },
+  messages: { id: "msg_1", stop_reason: "end_turn", content: [{ type: "text", text: TEXT }] },
+};
+
 type Ask = (project: string) => Promise<unknown>;
 const stream = true;
 /** APIs, how a client asks them, and what it makes of the answer. */
@@ -165,38 +179,40 @@ const CALLS: readonly (readonly [api: Api, ask: Ask, answer?: unknown])[] = [
   ["messages", async (on) => anthropic(on).messages.stream(said).finalText()],
 ];
 
-const cases = CALLS.map(([api, ask, answer = TEXT]) => ({ api, ask, answer }));
-it.each(cases)("$api are answered to a client, as $answer, and recorded", async ({ api, ask, answer }) => {
-  const [op_name, model, served, unit = ""] = APIS[api] as readonly [string, string, Served, string?];
-  const project = newProject();
-  expect(await ask(project)).toEqual(answer);
-  const {
-    authorization,
-    "x-api-key": key,
-    "anthropic-version": version,
-  } = test.provider.seen.at(-1)!.headers;
+const cases = CALLS.map(([api, ask, answer = TEXT], at) => ({ api, ask, answer, at }));
+const came: { readonly answer: unknown; readonly sent: IncomingHttpHeaders }[] = [];
+const together = newProject();
+let calls: readonly RecordedCall[];
+let usage: Awaited<ReturnType<typeof usageOf>>["call_usage"];
+// all at first: what is recorded together costs little
+beforeAll(async () => {
+  for (const { ask } of cases)
+    came.push({ answer: await ask(together), sent: test.provider.seen.at(-1)!.headers });
+  await nothingLeft(test);
+  calls = await callsOf(test, together);
+  usage = (await usageOf(test, together)).call_usage;
+  expect(calls).toHaveLength(cases.length);
+});
+
+it.each(cases)("$api are answered to a client, as $answer, and recorded", async ({ api, answer, at }) => {
+  const [op_name, model, served, unit] = APIS[api] as readonly [string, string, Served, string?];
+  const { authorization, "x-api-key": key, "anthropic-version": version } = came[at]!.sent;
+  expect(came[at]!.answer).toEqual(answer);
   if (api === "messages") expect([authorization, key]).toEqual([undefined, "sk-ant-operator"]);
   else expect([authorization, key]).toEqual(["Bearer sk-operator", undefined]);
   if (api === "messages") expect(version).toMatch(/^\d{4}-\d\d-\d\d$/);
 
-  const call = await onlyCall(test, project);
-  expect([call.op_name, Object.keys(call.used)]).toEqual([op_name, [model]]);
+  const call = calls[at]!;
+  const used = usage[call.id]!;
+  expect([call.op_name, Object.keys(used)]).toEqual([op_name, [model]]);
   expect(call.attributes.sumtree).toMatchObject({ usage: "exact", outcome: "finished" });
-  expect(call.used[model]).toMatchObject({ ...served, requests: 1 });
-  // neither vectors nor media
+  expect(used[model]).toMatchObject({ ...served, requests: 1 });
+  // as if it had come in one piece, but neither vectors nor media
+  expect(call.output).toMatchObject(OUTPUTS[api] ?? {});
   expect(JSON.stringify(call.output)).not.toMatch(/0\.25|aW1h|c291bmQ/);
-  const receipt = await test.post("/call/receipt", { project_id: project, call_id: call.id });
+  if (unit === undefined) return;
+  const receipt = await test.post("/call/receipt", { project_id: together, call_id: call.id });
   expect(receipt.text).toContain(unit);
-});
-
-it("what a stream says is recorded as if it had come in one piece", async () => {
-  const [response, message] = [newProject(), newProject()];
-  await openai(response).responses.stream(gpt5).finalResponse();
-  await anthropic(message).messages.stream(said).finalText();
-  expect((await onlyCall(test, response)).output).toMatchObject({ id: "resp_1", status: "completed" });
-  const content = [{ type: "text", text: TEXT }];
-  const told = { id: "msg_1", stop_reason: "end_turn", content };
-  expect((await onlyCall(test, message)).output).toMatchObject(told);
 });
 
 it("files and fine-tuning pass with the operator's key, where they are listed", async () => {

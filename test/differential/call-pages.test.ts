@@ -4,7 +4,7 @@ import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
-const RUNS = runs(5, 100);
+const RUNS = runs(2, 100);
 const HOUR_US = 3_600_000_000;
 const { seed } = seededRandom();
 

@@ -10,7 +10,7 @@ import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 
 /** Random histories per run. */
-const RUNS = runs(10, 100);
+const RUNS = runs(4, 100);
 
 let test: TestEngine;
 beforeAll(async () => {

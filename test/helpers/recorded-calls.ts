@@ -8,16 +8,19 @@ export interface RecordedCall {
   readonly op_name: string;
   readonly thread_id: string | null;
   readonly wb_user_id: string | null;
+  readonly started_at: string;
   readonly ended_at: string | null;
+  readonly exception: string | null;
   readonly inputs: object;
   readonly output: Readonly<Record<string, unknown>> | null;
   readonly attributes: { readonly sumtree: Readonly<Record<string, unknown>> };
+  readonly summary: { readonly usage: object };
 }
 
 type Used = Readonly<Record<string, Readonly<Record<string, number>>>>;
-type Service = Pick<TestApp, "post">;
+type Service = Pick<TestApp, "post" | "app">;
 
-export async function callsOf(test: Service, project_id: string): Promise<RecordedCall[]> {
+export async function callsOf(test: Pick<TestApp, "post">, project_id: string): Promise<RecordedCall[]> {
   const { text } = await test.post("/calls/stream_query", { project_id });
   return text
     .split("\n")
@@ -27,6 +30,7 @@ export async function callsOf(test: Service, project_id: string): Promise<Record
 
 /** The calls of a project, once there are so many. Errors: there are more. */
 export async function awaitCalls(test: Service, project: string, count: number): Promise<RecordedCall[]> {
+  await nothingPending(test);
   await until(async () => (await callsOf(test, project)).length >= count);
   const calls = await callsOf(test, project);
   expect(calls).toHaveLength(count);
@@ -35,6 +39,11 @@ export async function awaitCalls(test: Service, project: string, count: number):
 
 export async function metricsOf({ app }: Pick<TestApp, "app">): Promise<string> {
   return (await app.inject({ url: "/metrics", headers: { authorization: authorization() } })).payload;
+}
+
+/** Waits until what has ended is recorded: less work than to ask for it again and again. */
+export async function nothingPending(test: Pick<TestApp, "app">): Promise<void> {
+  await until(async () => /gateway_completions_pending 0$/m.test(await metricsOf(test)));
 }
 
 /** Waits until the gateway has no open request, and nothing to record. */
@@ -56,13 +65,17 @@ interface TraceUsage {
   readonly unfinished_call_ids: readonly string[];
 }
 
-export async function usageOf(test: Service, project_id: string, more: object = {}): Promise<TraceUsage> {
+export async function usageOf(
+  test: Pick<TestApp, "post">,
+  project_id: string,
+  more: object = {},
+): Promise<TraceUsage> {
   return (await test.post("/trace/usage", { project_id, ...more })).json() as TraceUsage;
 }
 
 /** A key of these projects, which may train, administer and read. */
 export async function keyOf(
-  test: Service,
+  test: Pick<TestApp, "post">,
   projects: readonly string[],
   scopes: readonly string[] = ["train", "admin", "read"],
 ): Promise<string> {

@@ -8,6 +8,7 @@ import {
   type ReferenceUpstreamOptions,
 } from "./reference-upstream/server.ts";
 import { head, sendRaw, type RawExchange } from "./raw-http.ts";
+import { callsOf, nothingPending, type RecordedCall } from "./recorded-calls.ts";
 import { ROOT_KEY, startApp, type StartOptions, type TestApp } from "./start-app.ts";
 import { testConfig } from "./test-config.ts";
 import { until } from "./until.ts";
@@ -50,7 +51,7 @@ export async function startGateway(
   };
 }
 
-export interface SecondApp {
+export interface SecondApp extends Pick<TestApp, "app"> {
   readonly url: string;
   readonly port: number;
   /** How many clients are connected. */
@@ -76,7 +77,7 @@ export async function startSecondApp(
   const app = await buildApp(config, { engine, rootKey: ROOT_KEY, logger });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   const connections = promisify(app.server.getConnections.bind(app.server));
-  return { url, port: Number(new URL(url).port), connections, close: () => app.close() };
+  return { app, url, port: Number(new URL(url).port), connections, close: () => app.close() };
 }
 
 export const bearer = { authorization: `Bearer ${ROOT_KEY}` };
@@ -97,27 +98,15 @@ export function sendTo(
   return sendRaw(port, Buffer.from(head(...all), "latin1"), body);
 }
 
-export interface RecordedCall {
-  readonly id: string;
-  readonly ended_at: string | null;
-  readonly exception: string | null;
-  readonly output: unknown;
-  readonly summary: { readonly usage: object };
-  readonly attributes: { readonly sumtree: Readonly<Record<string, unknown>> };
-}
-
 /** Returns the only call of a project, once it is as asked for. */
 export async function recordedCall(
-  { post }: Pick<TestApp, "post">,
+  test: Pick<TestApp, "post" | "app">,
   project_id: string,
   isSo: (call: RecordedCall) => boolean = () => true,
 ): Promise<RecordedCall> {
-  const read = async (): Promise<RecordedCall[]> =>
-    (await post("/calls/stream_query", { project_id })).text
-      .split("\n")
-      .flatMap((text) => (text === "" ? [] : [JSON.parse(text) as RecordedCall]));
-  await until(async () => (await read()).some(isSo));
-  const calls = await read();
-  if (calls.length > 1) throw new Error(`${calls.length} calls in ${project_id}`);
-  return calls[0]!;
+  await nothingPending(test);
+  await until(async () => (await callsOf(test, project_id)).some(isSo));
+  const [call, ...others] = await callsOf(test, project_id);
+  if (others.length > 0) throw new Error(`${others.length + 1} calls in ${project_id}`);
+  return call!;
 }

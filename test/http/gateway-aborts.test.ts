@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { generateKey } from "../../src/http/auth/api-key.ts";
 import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { blockStatement } from "../helpers/blocked-statement.ts";
 import { head, sendRaw, type RawExchange } from "../helpers/raw-http.ts";
+import { callsOf, metricsOf, nothingLeft } from "../helpers/recorded-calls.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import {
   startGateway,
@@ -22,13 +23,8 @@ beforeAll(async () => {
 afterAll(() => test.close());
 beforeEach(() => test.upstream.forget());
 
-/** Less than any timeout and any answer here takes, and more than the pauses of a busy machine. */
-
-async function openRequests(port = test.port): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${port}/metrics`, {
-    headers: { authorization: `Bearer ${ROOT_KEY}` },
-  });
-  return Number(/sumtree_gateway_open_requests (\d+)/.exec(await response.text())![1]);
+async function openRequests(of: Pick<TestGateway, "app"> = test): Promise<number> {
+  return Number(/sumtree_gateway_open_requests (\d+)/.exec(await metricsOf(of))![1]);
 }
 
 function post(path: string, body: string, ...headers: readonly string[]): RawExchange {
@@ -81,17 +77,15 @@ describe("a client that leaves a stream before its usage", () => {
   const event = (chunk: object): string => `data: ${JSON.stringify({ id: "c", model: "m", ...chunk })}\n\n`;
   const said = (index: number, content: string, finish_reason: string | null = null): string =>
     event({ choices: [{ index, delta: { content }, finish_reason }] });
-  const usage = event({
-    choices: [],
-    usage: { prompt_tokens: 70, completion_tokens: 30, total_tokens: 100 },
-  });
+  const counts = { prompt_tokens: 70, completion_tokens: 30, total_tokens: 100 };
+  const usage = event({ choices: [], usage: counts });
   const response = said(0, "Hello") + said(0, "", "stop");
   let projects = 0;
   let app: SecondApp;
-  beforeEach(async () => {
+  beforeAll(async () => {
     app = await startSecondApp(test, {});
   });
-  afterEach(() => app.close());
+  afterAll(() => app.close());
 
   /** Leaves behind the end of the answer; `more` comes when it has left. */
   async function leaveBeforeUsage(more: readonly string[]) {
@@ -111,18 +105,13 @@ describe("a client that leaves a stream before its usage", () => {
     await until(() => received().includes('"stop"'));
     socket.destroy();
     await until(async () => (await app.connections()) === 0);
-    const recorded = async (): Promise<{ outcome?: string; usage?: string; tokens?: number[] }> => {
-      const { text } = await test.post("/calls/stream_query", { project_id: project });
-      if (text === "") return {};
-      const { attributes, summary } = JSON.parse(text) as {
-        attributes: { sumtree: { outcome: string; usage: string } };
-        summary: { usage: Record<string, Record<string, number>> };
-      };
-      const { prompt_tokens = 0, completion_tokens = 0 } = summary.usage["m"]!;
-      return { ...attributes.sumtree, tokens: [prompt_tokens, completion_tokens] };
+    const recorded = async () => {
+      const [{ attributes, summary } = { attributes: { sumtree: {} }, summary: { usage: {} } }] =
+        await callsOf(test, project);
+      return { ...attributes.sumtree, counts: Object.values(summary.usage) };
     };
     const told = async () => {
-      await until(async () => (await recorded()).outcome !== undefined);
+      await nothingLeft(app);
       return recorded();
     };
     return { release: left.resolve, told, recorded };
@@ -130,12 +119,12 @@ describe("a client that leaves a stream before its usage", () => {
 
   it("keeps its permit until the usage has arrived, which is exact", async () => {
     const { release, told, recorded } = await leaveBeforeUsage([usage]);
-    const open = await openRequests(app.port);
-    expect([open, await recorded()]).toEqual([1, {}]);
+    const open = await openRequests(app);
+    expect([open, await recorded()]).toEqual([1, { counts: [] }]);
     release();
-    expect(await told()).toMatchObject({ outcome: "aborted", usage: "exact", tokens: [70, 30] });
+    expect(await told()).toMatchObject({ outcome: "aborted", usage: "exact", counts: [counts] });
     expect(await test.upstream.seen[0]!.left).toBe(true);
-    expect(await openRequests(app.port)).toBe(0);
+    expect(await openRequests(app)).toBe(0);
   });
 
   it.each([
@@ -173,7 +162,8 @@ describe("a client that leaves during a small body", () => {
 });
 
 describe("a client that leaves while its key is checked", () => {
-  it.each(["/v1/chat/completions", "/v1/preview/training-jobs"])("holds no permit at %s", async (path) => {
+  const paths = ["/v1/chat/completions", "/v1/preview/training-jobs", "/trace/usage"];
+  it.each(paths)("holds no permit at %s", async (path) => {
     const { id, text, secretHash } = generateKey();
     const key = { id, name: "t", secretHash, scopes: ["train"], projects: ["*"], expiresAtMs: null } as const;
     await createKeyStore(test.engine).add(key);
@@ -191,7 +181,8 @@ describe("a client that leaves while its key is checked", () => {
       socket.destroy();
       await until(async () => (await app.connections()) === 0);
       await held.release();
-      expect([await openRequests(app.port), test.upstream.seen.length]).toEqual([0, 0]);
+      expect([await openRequests(app), test.upstream.seen.length]).toEqual([0, 0]);
+      expect(await metricsOf(app)).not.toMatch(/^sumtree_limiter_in_use\{limiter="bodies"\} [1-9]/m);
     } finally {
       await app.close();
     }
@@ -225,9 +216,9 @@ describe("a client that leaves while its request waits for a connection", () => 
     const body = `{${messages}}`;
     const { socket } = sendRaw(gateway.port, upload(body.length, "/v1/chat/completions"), body);
     await until(() => sockets.length === 1);
-    expect(await openRequests(gateway.port)).toBe(1);
+    expect(await openRequests(gateway)).toBe(1);
     socket.destroy();
-    await until(async () => (await openRequests(gateway.port)) === 0);
+    await until(async () => (await openRequests(gateway)) === 0);
     // the greeting of TLS, and nothing else
     expect(sockets[0]!.bytesRead).toBeLessThan(2000);
     await gateway.close();

@@ -26,7 +26,7 @@ import {
 } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
 
-const RUNS = runs(40, 1000);
+const RUNS = runs(30, 1000);
 const AT_ONCE = 8;
 const PROJECT = "acme/answers";
 const PROMPT = "What did every call of this trace really use?";

@@ -14,7 +14,7 @@ import { ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 import { startGateway, startSecondApp, type SecondApp, type TestGateway } from "../helpers/start-gateway.ts";
 
-const RUNS = runs(100, 1000);
+const RUNS = runs(60, 1000);
 const AT_ONCE = 6;
 /** Nothing of a run takes this long: it hangs. */
 const HANGS_AFTER_MS = 20_000;

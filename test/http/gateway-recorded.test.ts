@@ -1,9 +1,10 @@
 import type { Socket } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Journal } from "../../src/journal/journal.ts";
 import { splitAt } from "../helpers/random-splits.ts";
-import type { Fault } from "../helpers/reference-upstream/faults.ts";
+import type { RawResponse } from "../helpers/raw-http.ts";
+import { callsOf, nothingLeft, type RecordedCall } from "../helpers/recorded-calls.ts";
 import { recordedCall, sendTo, startGateway, type TestGateway } from "../helpers/start-gateway.ts";
 
 /** Records by key. */
@@ -32,7 +33,6 @@ beforeAll(async () => {
   test.app.server.on("connection", (socket) => (connection = socket));
 });
 afterAll(() => test.close());
-beforeEach(() => test.upstream.forget());
 
 const USAGE = { prompt_tokens: 77, completion_tokens: 5, total_tokens: 82 };
 const DONE = "data: [DONE]\n\n";
@@ -64,86 +64,107 @@ const withLength = (bytes: string | Buffer, headers = {}): Headers => ({
 });
 const packed = gzipSync(large);
 
+const error = '{"error":{"message":"no such model"}}';
+const failed = error.replace("{", `{"usage":${JSON.stringify(USAGE)},`);
+const flat = '{"object":"error","message":"no such model","code":404}';
+
+type Sent = readonly [what: string, bytes: string | Buffer, headers: Headers, status?: number];
+const completions: readonly Sent[] = [
+  ["a completion without a length", large, {}],
+  ["with a length", large, withLength(large)],
+  ["compressed without a length", packed, encoded("gzip")],
+  ["compressed with a length", packed, withLength(packed, { "content-encoding": "gzip" })],
+  ["as text", whole, PLAIN],
+  ["as a stream", `\ufeff\r\n${whole}`, SSE],
+  ["as a stream with an end marker", `${whole}\n\n${DONE}`, SSE],
+  ["in x-gzip", gzipSync(whole), encoded("x-gzip")],
+  ["in deflate", deflateSync(whole), encoded("deflate")],
+  ["in deflate without its header", deflateRawSync(whole), encoded("deflate")],
+  ["in brotli", brotliCompressSync(whole), encoded("br")],
+  ["a stream", stream, SSE],
+  ["a stream without an end marker", stream.slice(0, -DONE.length), SSE],
+  ["a stream as text", stream, PLAIN],
+  ["a stream as JSON", stream, { "content-type": "application/json; charset=utf-8" }],
+  ["a compressed stream", gzipSync(stream), encoded("gzip", SSE["content-type"])],
+  ["a stream with usage in the choice", event({ choices: [{ ...last, usage: USAGE }] }) + DONE, SSE],
+];
+const errors: readonly Sent[] = [
+  ["an error", error, {}, 400],
+  ["an error under 200", error, PLAIN],
+  ["a flat error under 200", flat, {}],
+  ["an error that was charged", failed, {}, 500],
+  ["an error under 200 that was charged", failed, {}],
+  ["a stream of an error that was charged", `data: ${failed}\n\n`, SSE],
+];
+const torn: Sent = ["a compressed stream that is cut", gzipSync(cut), encoded("gzip", SSE["content-type"])];
+
 describe("a response passes byte for byte, is journaled before its end, and recorded", () => {
-  it.each<[string, string | Buffer, Headers]>([
-    ["a completion without a length", large, {}],
-    ["with a length", large, withLength(large)],
-    ["compressed without a length", packed, encoded("gzip")],
-    ["compressed with a length", packed, withLength(packed, { "content-encoding": "gzip" })],
-    ["as text", whole, PLAIN],
-    ["as a stream", `\ufeff\r\n${whole}`, SSE],
-    ["as a stream with an end marker", `${whole}\n\n${DONE}`, SSE],
-    ["in x-gzip", gzipSync(whole), encoded("x-gzip")],
-    ["in deflate", deflateSync(whole), encoded("deflate")],
-    ["in deflate without its header", deflateRawSync(whole), encoded("deflate")],
-    ["in brotli", brotliCompressSync(whole), encoded("br")],
-    ["a stream", stream, SSE],
-    ["a stream without an end marker", stream.slice(0, -DONE.length), SSE],
-    ["a stream as text", stream, PLAIN],
-    ["a stream as JSON", stream, { "content-type": "application/json; charset=utf-8" }],
-    ["a compressed stream", gzipSync(stream), encoded("gzip", SSE["content-type"])],
-    ["a stream with usage in the choice", event({ choices: [{ ...last, usage: USAGE }] }) + DONE, SSE],
-  ])("%s", async (_what, bytes, headers) => {
-    const chunks = splitAt(Buffer.from(bytes), [7, Math.floor(bytes.length / 2)]);
-    const fault = { kind: "bytes", chunks, headers, ending: "end" } as const;
-    const { usage, output, attributes } = await complete(fault, bytes);
+  const project = "acme/recorded";
+  const came = new Map<string, RawResponse & { readonly behind: number }>();
+  let calls: ReadonlyMap<string, RecordedCall>;
+  // all at first: what is recorded together costs little
+  beforeAll(async () => {
+    for (const [what, bytes, headers, status] of [...completions, ...errors, torn]) {
+      const chunks = splitAt(Buffer.from(bytes), [7, Math.floor(bytes.length / 2)]);
+      test.upstream.fail(
+        status === undefined
+          ? { kind: "bytes", chunks, headers, ending: "end" }
+          : { kind: "answer", status, body: bytes, headers },
+      );
+      const lines = [`openai-project: ${project}`];
+      const body = '{"model":"asked","messages":[]}';
+      const answer = await sendTo(test, "POST /v1/chat/completions", lines, body).answer;
+      came.set(what, { ...answer, behind: connection.bytesWritten - writtenBefore });
+    }
+    await nothingLeft(test);
+    calls = new Map((await callsOf(test, project)).map((call) => [call.id, call]));
+    expect(calls.size).toBe(came.size);
+  });
+
+  function recordedOf([what, bytes, headers, status = 200]: Sent): RecordedCall {
+    const { behind, ...answer } = came.get(what)!;
+    // a stream with an end marker waits with that, and else a body with its last byte or chunk
+    const isStream = bytes.includes(DONE) && bytes.toString().startsWith("data: ") && headers === SSE;
+    expect(behind).toBeGreaterThan(isStream ? DONE.length : 0);
+    expect([answer.status, answer.complete, answer.body.equals(Buffer.from(bytes))]).toEqual([
+      status,
+      true,
+      true,
+    ]);
+    expect(answer.headers).toMatchObject(headers);
+    const id = answer.headers["x-sumtree-call-id"]!;
+    expect(journaled.get(id)).toMatchObject([
+      { started: { output: null } },
+      { ended: { startedAtMs: expect.any(Number) } },
+    ]);
+    return calls.get(id)!;
+  }
+
+  it.each(completions.map((sent) => ({ what: sent[0], sent })))("$what", ({ sent }) => {
+    const { summary, output, attributes } = recordedOf(sent);
     expect(attributes.sumtree).toMatchObject({ outcome: "finished", usage: "exact" });
-    expect(usage).toEqual({ served: { ...USAGE, requests: 1 } });
-    const content = bytes === large || bytes === packed ? LONG : TEXT;
+    expect(summary.usage).toEqual({ served: { ...USAGE, requests: 1 } });
+    const content = sent[1] === large || sent[1] === packed ? LONG : TEXT;
     expect(output).toMatchObject({ id: "c", choices: [{ message: { content } }] });
   });
 
-  const error = '{"error":{"message":"no such model"}}';
-  const failed = error.replace("{", `{"usage":${JSON.stringify(USAGE)},`);
-  const flat = '{"object":"error","message":"no such model","code":404}';
-  it.each<[string, string, Headers, number?]>([
-    ["an error", error, {}, 400],
-    ["an error under 200", error, PLAIN],
-    ["a flat error under 200", flat, {}],
-    ["an error that was charged", failed, {}, 500],
-    ["an error under 200 that was charged", failed, {}],
-    ["a stream of an error that was charged", `data: ${failed}\n\n`, SSE],
-  ])("%s", async (_what, body, headers, status = 200) => {
-    const { usage, ...call } = await complete({ kind: "answer", status, body, headers }, body, status);
-    const isCharged = body.includes("usage");
+  it.each(errors.map((sent) => ({ what: sent[0], sent })))("$what", ({ sent }) => {
+    const { summary, ...call } = recordedOf(sent);
+    const isCharged = sent[1].includes("usage");
     expect(call).toMatchObject({
-      attributes: { sumtree: { outcome: "error", usage: isCharged ? "exact" : "none", status } },
+      attributes: {
+        sumtree: { outcome: "error", usage: isCharged ? "exact" : "none", status: sent[3] ?? 200 },
+      },
       exception: "no such model",
     });
-    expect(Object.values(usage)).toMatchObject(isCharged ? [USAGE] : []);
+    expect(Object.values(summary.usage)).toMatchObject(isCharged ? [USAGE] : []);
   });
 
-  it("a compressed stream that is cut", async () => {
-    const bytes = gzipSync(cut);
-    const headers = encoded("gzip", SSE["content-type"]);
-    const call = await complete({ kind: "bytes", chunks: [bytes], headers, ending: "end" }, bytes);
-    expect(call.attributes.sumtree).toMatchObject({ outcome: "upstream_cut", usage: "estimated" });
+  it("a compressed stream that is cut", () => {
+    const { attributes } = recordedOf(torn);
+    expect(attributes.sumtree).toMatchObject({ outcome: "upstream_cut", usage: "estimated" });
   });
 });
-
-let projects = 0;
-
-/** Asks for a completion that is answered so, and reads what is recorded of it. */
-async function complete(fault: Extract<Fault, { headers?: object }>, bytes: string | Buffer, status = 200) {
-  const project = `acme/recorded-${projects++}`;
-  test.upstream.fail(fault);
-  const lines = [`openai-project: ${project}`];
-  const { answer } = sendTo(test, "POST /v1/chat/completions", lines, '{"model":"asked","messages":[]}');
-  const came = await answer;
-  // a stream with an end marker waits with that, and else a body with its last byte or chunk
-  const isStream = bytes.includes(DONE) && bytes.toString().startsWith("data: ") && fault.headers === SSE;
-  const least = isStream ? DONE.length : 0;
-  expect(connection.bytesWritten - writtenBefore).toBeGreaterThan(least);
-  const records = journaled.get(came.headers["x-sumtree-call-id"]!);
-  expect([came.status, came.complete, came.body.equals(Buffer.from(bytes))]).toEqual([status, true, true]);
-  expect(came.headers).toMatchObject(fault.headers ?? {});
-  expect(records).toMatchObject([
-    { started: { output: null } },
-    { ended: { startedAtMs: expect.any(Number) } },
-  ]);
-  const call = await recordedCall(test, project);
-  return { ...call, usage: call.summary.usage };
-}
 
 describe("a call that the gateway records", () => {
   const project_id = "acme/own-calls";

@@ -26,56 +26,68 @@ const langSmith = ({ input_tokens, output_tokens, input_token_details, output_to
     : [attribute("gen_ai.usage.output_token_details", output_token_details)]),
 ];
 
-let projects = 0;
-/** Reads the costs of a call with one usage, and the call's counts. */
-async function costOf(model: string, usage: Usage, carrier: Carrier): Promise<Record<string, number>> {
-  const project_id = `acme/parts-${++projects}`;
-  if (carrier === "weave") {
-    const call = {
-      id: "a",
-      trace_id: "t",
-      op_name: "chat",
-      started_at: "2026-01-01T00:00:00Z",
-      ended_at: "2026-01-01T00:00:01Z",
-      inputs: {},
-      attributes: {},
-      output: null,
-      summary: { usage: { [model]: { requests: 1, ...usage } } },
-    };
-    await test.post(`/v2/${project_id}/calls/complete`, { batch: [call] });
-  } else {
-    const attributes =
-      carrier === "langsmith raw"
-        ? [...langSmith({ ...usage, input_token_details: undefined, output_token_details: undefined })]
-        : carrier === "langsmith"
-          ? langSmith(usage)
-          : Object.entries(usage).map(([key, value]) => attribute(key, value));
-    const raw = carrier === "langsmith raw" ? [attribute("langsmith.metadata.usage_metadata", usage)] : [];
-    const span = {
-      traceId: "0af7651916cd43dd8448eb211c80319c",
-      spanId: "b7ad6b7169203331",
-      name: "chat",
-      startTimeUnixNano: "1767225600000000000",
-      endTimeUnixNano: "1767225601000000000",
-      attributes: [text("gen_ai.response.model", model), ...attributes, ...raw],
-    };
-    const scope = { name: carrier === "attributes" ? "anybody" : "langsmith" };
-    await test.post("/otel/v1/traces", {
-      resourceSpans: [
-        {
-          resource: { attributes: [text("sumtree.project", project_id)] },
-          scopeSpans: [{ scope, spans: [span] }],
-        },
-      ],
-    });
-  }
-  const response = await test.post("/usage/stats", {
-    project_id,
-    start: "2026-01-01T00:00:00Z",
-    end: "2026-01-02T00:00:00Z",
-    include_costs: true,
-  });
-  return (response.json() as { total: Record<string, number> }).total;
+interface Sent {
+  readonly model: string;
+  readonly usage: Usage;
+  readonly carrier: Carrier;
+}
+
+/** Calls and spans, each a trace of its own. */
+const sent: Sent[] = [];
+const totals = new Map<string, Record<string, number>>();
+const idOf = (at: number): string => String(at + 1).padStart(32, "0");
+const told = (model: string, usage: Usage, carrier: Carrier) => {
+  const trace = idOf(sent.push({ model, usage, carrier }) - 1);
+  return () => totals.get(trace)!;
+};
+
+beforeAll(async () => {
+  const project_id = "acme/parts";
+  const [started_at, ended_at] = ["2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"];
+  const call = { op_name: "chat", started_at, ended_at, inputs: {}, attributes: {}, output: null };
+  const batch = sent.flatMap(({ model, usage, carrier }, at) =>
+    carrier === "weave"
+      ? [{ ...call, id: "a", trace_id: idOf(at), summary: { usage: { [model]: { requests: 1, ...usage } } } }]
+      : [],
+  );
+  const stored = await test.post(`/v2/${project_id}/calls/complete`, { batch });
+  expect(stored.json()).toEqual({ rejected: [] });
+  const scopeSpans = sent.flatMap((one, at) => (one.carrier === "weave" ? [] : [spanOf(one, idOf(at))]));
+  const resource = { attributes: [text("sumtree.project", project_id)] };
+  const spans = await test.post("/otel/v1/traces", { resourceSpans: [{ resource, scopeSpans }] });
+  expect([spans.status, spans.text]).toEqual([200, "{}"]);
+  const { groups } = (
+    await test.post("/usage/stats", {
+      project_id,
+      start: "2026-01-01T00:00:00Z",
+      end: "2026-01-02T00:00:00Z",
+      include_costs: true,
+      group_by: ["trace_id"],
+      limit: 1000,
+    })
+  ).json() as { groups: { key: { trace_id: string }; total: Record<string, number> }[] };
+  for (const { key, total } of groups) totals.set(key.trace_id, total);
+});
+
+function spanOf({ model, usage, carrier }: Sent, traceId: string): object {
+  const attributes =
+    carrier === "attributes"
+      ? Object.entries(usage).map(([key, value]) => attribute(key, value))
+      : carrier === "langsmith"
+        ? langSmith(usage)
+        : [
+            ...langSmith({ ...usage, input_token_details: undefined, output_token_details: undefined }),
+            attribute("langsmith.metadata.usage_metadata", usage),
+          ];
+  const span = {
+    traceId,
+    spanId: "b7ad6b7169203331",
+    name: "chat",
+    startTimeUnixNano: "1767225600000000000",
+    endTimeUnixNano: "1767225601000000000",
+    attributes: [text("gen_ai.response.model", model), ...attributes],
+  };
+  return { scope: { name: carrier === "attributes" ? "anybody" : "langsmith" }, spans: [span] };
 }
 
 const HAIKU = "claude-haiku-4-5";
@@ -123,74 +135,78 @@ const inAnyCarrier: readonly (readonly [what: string, usage: Usage, expected: ob
   ],
 ];
 
+const CARRIERS = ["weave", "langsmith", "langsmith raw"] as const;
+
 it.each(
   inAnyCarrier.flatMap(([what, usage, expected]) =>
-    (["weave", "langsmith", "langsmith raw"] as const).map(
-      (carrier) => [carrier, what, usage, expected] as const,
-    ),
+    CARRIERS.map((carrier) => [carrier, what, told(HAIKU, usage, carrier), expected] as const),
   ),
-)("LangChain's details, sent by %s: %s", async (carrier, _what, usage, expected) => {
-  expect(await costOf(HAIKU, usage, carrier)).toMatchObject(expected);
+)("LangChain's details, sent by %s: %s", (_carrier, _what, total, expected) => {
+  expect(total()).toMatchObject(expected);
 });
 
-it.each(["weave", "langsmith", "langsmith raw"] as const)(
-  "LangChain's audio, sent by %s, is charged as audio",
-  async (carrier) => {
-    const usage = {
-      input_tokens: 1000,
-      output_tokens: 500,
-      input_token_details: { audio: 900 },
-      output_token_details: { audio: 400 },
-    };
-    const same = {
-      prompt_tokens: 1000,
-      completion_tokens: 500,
-      prompt_tokens_details: { audio_tokens: 900 },
-      completion_tokens_details: { audio_tokens: 400 },
-    };
-    const model = "gpt-4o-audio-preview";
-    const [{ total_cost }, truth] = [await costOf(model, usage, carrier), await costOf(model, same, "weave")];
-    expect(total_cost).toBeCloseTo(truth["total_cost"]!, 9);
-    const asText = await costOf(model, { prompt_tokens: 1000, completion_tokens: 500 }, "weave");
-    expect(total_cost).toBeGreaterThan(asText["total_cost"]! * 2);
+const AUDIO = "gpt-4o-audio-preview";
+const counts = { prompt_tokens: 1000, completion_tokens: 500 };
+const attributes = { "gen_ai.usage.input_tokens": 1000, "gen_ai.usage.output_tokens": 500 };
+const audio = {
+  input_tokens: 1000,
+  output_tokens: 500,
+  input_token_details: { audio: 900 },
+  output_token_details: { audio: 400 },
+};
+const asAudio = {
+  ...counts,
+  prompt_tokens_details: { audio_tokens: 900 },
+  completion_tokens_details: { audio_tokens: 400 },
+};
+const cachedAudio = {
+  input_tokens: 1000,
+  output_tokens: 0,
+  input_token_details: {
+    audio_tokens: 900,
+    cached_tokens: 600,
+    cached_tokens_details: { audio_tokens: 500 },
   },
+};
+const ofCachedAudio = {
+  ...attributes,
+  "gen_ai.usage.output_tokens": 0,
+  "gen_ai.usage.audio.input_tokens": 900,
+  "gen_ai.usage.cache_read.input_tokens": 600,
+  "gen_ai.usage.audio.cache_read.input_tokens": 500,
+};
+const official = (
+  [
+    [AUDIO, "audio", "prompt_tokens_details", "input"],
+    [AUDIO, "audio", "completion_tokens_details", "output"],
+    ["gemini-2.5-flash-image", "image", "completion_tokens_details", "output"],
+  ] as const
+).map(
+  ([model, kind, details, side]) =>
+    [
+      model,
+      "attributes",
+      { ...attributes, [`gen_ai.usage.${kind}.${side}_tokens`]: 300 },
+      { ...counts, [details]: { [`${kind}_tokens`]: 300 } },
+    ] as const,
 );
 
-it.each([
-  ["gpt-4o-audio-preview", "audio", "prompt_tokens_details", "input"],
-  ["gpt-4o-audio-preview", "audio", "completion_tokens_details", "output"],
-  ["gemini-2.5-flash-image", "image", "completion_tokens_details", "output"],
-] as const)("official attributes of %s: %s in %s are charged as such", async (model, kind, details, side) => {
-  const counts = { prompt_tokens: 1000, completion_tokens: 500 };
-  const truth = await costOf(model, { ...counts, [details]: { [`${kind}_tokens`]: 300 } }, "weave");
-  const attributes = { "gen_ai.usage.input_tokens": 1000, "gen_ai.usage.output_tokens": 500 };
-  const told = { ...attributes, [`gen_ai.usage.${kind}.${side}_tokens`]: 300 };
-  const { total_cost } = await costOf(model, told, "attributes");
-  expect(total_cost).toBeCloseTo(truth["total_cost"]!, 9);
-  expect(total_cost).not.toBeCloseTo((await costOf(model, attributes, "attributes"))["total_cost"]!, 9);
-});
+/** Usage as a carrier tells it, and as OpenAI does. */
+const equals: readonly (readonly [model: string, carrier: Carrier, usage: Usage, same: Usage])[] = [
+  ...CARRIERS.map((carrier) => [AUDIO, carrier, audio, asAudio] as const),
+  ...official,
+  ["gpt-realtime", "attributes", ofCachedAudio, cachedAudio],
+];
 
-it("the conventions' attributes of cached audio are charged as cached audio", async () => {
-  const model = "gpt-realtime";
-  const truth = await costOf(
+it.each(
+  equals.map(([model, carrier, usage, same]) => ({
     model,
-    {
-      input_tokens: 1000,
-      output_tokens: 0,
-      input_token_details: {
-        audio_tokens: 900,
-        cached_tokens: 600,
-        cached_tokens_details: { audio_tokens: 500 },
-      },
-    },
-    "weave",
-  );
-  const told = {
-    "gen_ai.usage.input_tokens": 1000,
-    "gen_ai.usage.output_tokens": 0,
-    "gen_ai.usage.audio.input_tokens": 900,
-    "gen_ai.usage.cache_read.input_tokens": 600,
-    "gen_ai.usage.audio.cache_read.input_tokens": 500,
-  };
-  expect((await costOf(model, told, "attributes"))["total_cost"]).toBeCloseTo(truth["total_cost"]!, 9);
+    carrier,
+    total: told(model, usage, carrier),
+    truth: told(model, same, "weave"),
+    asText: told(model, counts, "weave"),
+  })),
+)("audio and images of $model, sent by $carrier, are charged as such", ({ total, truth, asText }) => {
+  expect(total()["total_cost"]).toBeCloseTo(truth()["total_cost"]!, 9);
+  expect(total()["total_cost"]).not.toBeCloseTo(asText()["total_cost"]!, 9);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../src/store/engine.ts";
 import { addKey } from "../helpers/add-key.ts";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
@@ -98,7 +99,7 @@ describe("POST /objs/query", () => {
   });
 
   it("reads values larger than a page", async () => {
-    const sizes = [5_000_000, 10, 9_000_000, 3, 4_000_000];
+    const sizes = [10, 9_000_000, 3];
     for (const size of sizes) await publish("large", { text: "x".repeat(size) }, "acme/large");
     const response = await test.post("/objs/query", { project_id: "acme/large" });
     const objs = response.json().objs as { val: { text: string } }[];
@@ -219,7 +220,7 @@ describe("POST /refs/read_batch", () => {
     statements = 0;
     const together = await valsOf(...refs);
     expect(statements).toBeLessThan(40);
-    for (let one = 0; one < 60; one++) {
+    for (let one = 0; one < runs(10, 60); one++) {
       const at = Math.floor(random.next() * refs.length);
       expect(together[at], refs[at]).toEqual((await valsOf(refs[at]!))[0]);
     }

@@ -3,14 +3,14 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pino } from "pino";
 import { fillCalls } from "../../bench/sample-calls.ts";
-import { buildApp } from "../../src/app.ts";
+import { buildApp, type App } from "../../src/app.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { StorageError, type StorageErrorKind } from "../../src/store/storage-error.ts";
 import { authorization, ROOT_KEY, startApp, type TestResponse, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
 beforeAll(async () => {
-  test = await startApp({ settings: { MAX_TRACE_CALLS: "5000" } });
+  test = await startApp({ settings: { MAX_TRACE_CALLS: "500" } });
 });
 afterAll(() => test.close());
 
@@ -99,7 +99,7 @@ describe("POST /trace/usage", () => {
   });
 
   it("rejects a response that would read too many calls, with the count and a remedy", async () => {
-    const calls = Array.from({ length: 5001 }, (_, number) => ({
+    const calls = Array.from({ length: 501 }, (_, number) => ({
       id: `c${number}`,
       trace: `t${number % 7}`,
     }));
@@ -107,7 +107,7 @@ describe("POST /trace/usage", () => {
     const response = await usageOf("acme/many");
     expect([response.status, response.json().detail]).toEqual([
       413,
-      expect.stringMatching(/5001 calls.*at most 5000.*fewer traces/),
+      expect.stringMatching(/501 calls.*at most 500.*fewer traces/),
     ]);
   });
 });
@@ -129,21 +129,30 @@ describe("POST /calls/usage", () => {
 });
 
 /** The engine, failing from the nth statement of a name on. */
-function failing(engine: Engine, name: string, after: number, kind: StorageErrorKind): Engine {
+function failing(
+  engine: Engine,
+  name: string,
+  { after, kind }: { after: number; kind: () => StorageErrorKind },
+): Engine {
   let seen = 0;
   return {
     ...engine,
     bytes(query, format, options) {
       if (options.name === name && seen++ >= after)
-        return Promise.reject(new StorageError(kind, name, undefined, "secret row"));
+        return Promise.reject(new StorageError(kind(), name, undefined, "secret row"));
       return engine.bytes(query, format, options);
     },
   };
 }
 
 describe("if the store fails", () => {
-  const appOn = (engine: Engine) =>
-    buildApp(test.config, { engine, rootKey: ROOT_KEY, logger: pino({ level: "silent" }) });
+  let failsWith: StorageErrorKind;
+  let app: App;
+  beforeAll(async () => {
+    const engine = failing(test.engine, "usage_count", { after: 0, kind: () => failsWith });
+    app = await buildApp(test.config, { engine, rootKey: ROOT_KEY, logger: pino({ level: "silent" }) });
+  });
+  afterAll(() => app.close());
   const post = (project_id: string) => ({
     method: "POST" as const,
     url: "/trace/usage",
@@ -158,24 +167,24 @@ describe("if the store fails", () => {
     ["memory", 504, undefined],
     ["statement", 500, undefined],
   ] as const)("answers %s with %i and tells nothing of the statement", async (kind, status, retryAfter) => {
-    const app = await appOn(failing(test.engine, "usage_count", 0, kind));
+    failsWith = kind;
     const response = await app.inject(post("acme/limit"));
     expect([response.statusCode, response.headers["retry-after"]]).toEqual([status, retryAfter]);
     expect(response.payload).not.toContain("secret row");
     expect(response.json().detail).toBeTypeOf("string");
-    await app.close();
   });
 
   it("aborts the transfer if it fails after the first byte", async () => {
     const big = await buildApp(
       { ...test.config, MAX_TRACE_CALLS: 1_000_000 },
       {
-        engine: failing(test.engine, "usage_read", 2, "unavailable"),
+        engine: failing(test.engine, "usage_read", { after: 2, kind: () => "unavailable" }),
         rootKey: ROOT_KEY,
         logger: pino({ level: "silent" }),
       },
     );
-    await fillCalls(test.engine, { project: "acme/broken", calls: 105_000, callsPerTrace: 21_000 });
+    // more traces than two statements read
+    await fillCalls(test.engine, { project: "acme/broken", calls: 6000, callsPerTrace: 1 });
     await big.listen({ port: 0, host: "127.0.0.1" });
     const { port } = big.server.address() as AddressInfo;
     const outcome = await new Promise<{ status: number | undefined; bytes: number; ended: string }>(

@@ -132,12 +132,7 @@ const FEEDBACK = [
 ] as const;
 
 beforeAll(async () => {
-  await Promise.all([
-    ingest(project_id, [...DRAFTS, ...EARLY]),
-    storePages(),
-    ...PRICED.map(storePriced),
-    storeDeleted(),
-  ]);
+  await Promise.all([ingest(project_id, [...DRAFTS, ...EARLY]), storePages(), storeDeleted()]);
   expect(await materializeAll(test.engine)).toBeGreaterThan(0);
   await ingest(project_id, [...DRAFTS.map(nextDay), ...LATE]);
   const batch = FEEDBACK.flatMap(([id, payload]) =>
@@ -151,12 +146,7 @@ beforeAll(async () => {
   expect((await test.post("/feedback/batch/create", { batch })).json().rejected).toEqual([]);
 });
 
-/** The letters of traces with equal values. */
-type Sorting = readonly [order_by: string, direction: string, equal: readonly string[]];
 type Finding = readonly [request: object, traces: readonly string[]];
-
-/** Cases for a long run alone. */
-const inLong = <Case>(cases: readonly Case[]): readonly Case[] => (isLong ? cases : []);
 
 /** Ids of the traces of both days; the letters are the second of each id. */
 const ofBothDays = (letters: string, days = ["t", "u"]): string[] =>
@@ -221,31 +211,8 @@ describe("POST /traces/query", () => {
     expect(answer.next_page_token).toBeNull();
   });
 
-  it.each<Sorting>([
-    ["total_cost", "desc", ["b", "d", "a", "e", "c"]],
-    ...inLong<Sorting>([
-      ["latency", "desc", ["abe", "cd"]],
-      ["total_cost", "asc", ["e", "a", "d", "b", "c"]],
-      ["total_tokens", "desc", ["b", "d", "a", "e", "c"]],
-      ["calls", "desc", ["a", "e", "bcd"]],
-      ["failed", "desc", ["a", "bcde"]],
-      ["wasted_cost", "desc", ["a", "bcde"]],
-    ]),
-  ])("sorts by %s, %s, in pages of any size", async (order_by, direction, equal) => {
-    const paged: string[] = [];
-    let page_token: string | null = null;
-    do {
-      const page = await query({ order_by, direction, limit: 5 + paged.length, page_token });
-      expect(page.total.traces).toBe(10);
-      paged.push(...page.traces.map(({ trace_id }: { trace_id: string }) => trace_id));
-      page_token = page.next_page_token;
-    } while (page_token !== null);
-    expect(paged).toEqual(equal.flatMap((letters) => ofBothDays(letters)));
-  });
-
   it.each<Finding>([
     [{ any_call: { query: equals("exception", "boom"), filter: { svc_user_ids: ["ann"] } } }, []],
-    [{ any_call: { filter: { op_names: ["ask"] } } }, newestFirst("eda")],
     [
       { filter: { trace_ids: ["ta", "tf", "uf"] }, start: "1970-01-01T00:00:00Z", end: null },
       ["uf", "ta", "tf"],
@@ -254,23 +221,8 @@ describe("POST /traces/query", () => {
       { query: equals("attributes.version", "1.4"), any_call: { filter: { op_names: ["answer"] } } },
       newestFirst("c"),
     ],
-    ...inLong<Finding>([
-      [{ any_call: { query: contains("inputs", "parcel") } }, newestFirst("a")],
-      [{ filter: { op_names: ["answer"] } }, newestFirst("ecba")],
-      [{ any_call: { query: equals("exception", "boom") } }, newestFirst("a")],
-      [{ any_call: { filter: { svc_user_ids: ["bob"] } } }, newestFirst("a")],
-      [{ any_call: { filter: { call_ids: ["e1", "e1-2"] } } }, newestFirst("e")],
-      [{ any_call: { query: contains("output", "CAFÉ") } }, newestFirst("b")],
-      [{ any_call: { query: contains("output", "no such text") } }, []],
-      [{ any_call: {}, filter: {} }, newestFirst("edcba")],
-      [{ filter: { trace_roots_only: true } }, newestFirst("ecba")],
-      [{ filter: { op_names: ["ask"] } }, []],
-      [{ filter: { svc_user_ids: ["bob"] } }, []],
-      [{ filter: { trace_ids: ["ta", "tf", "ua", "uf"] } }, newestFirst("a")],
-      [{ query: contains("inputs.messages", "Parcel") }, newestFirst("a")],
-      [{ query: equals("summary.weave.status", "running") }, newestFirst("c")],
-      [{ query: equals("parent_id", null) }, newestFirst("ecba")],
-    ]),
+    [{ any_call: { filter: { op_names: ["ask"] } } }, newestFirst("eda")],
+    [{ filter: { trace_roots_only: true } }, newestFirst("ecba")],
   ])("finds %j", async (more, expected) => {
     const found = await query(more);
     expect(found.traces.map(({ trace_id }: { trace_id: string }) => trace_id)).toEqual(expected);
@@ -320,31 +272,6 @@ describe("POST /traces/query", () => {
 });
 
 describe("/traces", () => {
-  it("finds roots that state no parent, by every field", async () => {
-    const project_id = "acme/no-parent";
-    const called = {
-      id: "r",
-      trace_id: "r-trace",
-      op_name: "ask",
-      started_at: "2026-01-10T10:00:00Z",
-      ended_at: "2026-01-10T10:00:01Z",
-      attributes: { version: "9" },
-      inputs: {},
-      summary: {},
-    };
-    const stored = await test.post(`/v2/${project_id}/calls/complete`, { batch: [called] });
-    expect(stored.json()).toEqual({ rejected: [] });
-    const window = { project_id, start: "2026-01-10T00:00:00Z", end: "2026-01-11T00:00:00Z" };
-    const fields = ["op_name", { $getField: "attributes.version" }];
-    const { facets } = (await test.post("/traces/facets", { ...window, fields })).json();
-    const values = facets.map((facet: { values: readonly { value: unknown }[] }) =>
-      facet.values.map(({ value }) => value),
-    );
-    expect(values).toEqual([["ask"], ["9"]]);
-    const listed = await test.post("/traces/query", { ...window, query: equals("attributes.version", "9") });
-    expect(listed.json().total.traces).toBe(1);
-  });
-
   it("counts absent and null values of a field together, and finds both by null", async () => {
     const project_id = "acme/nulls";
     const mood: readonly unknown[] = [undefined, null, "null", null, undefined, null, "happy"];
@@ -360,9 +287,9 @@ describe("/traces", () => {
     const counts = new Map(
       mood.map((one) => [one ?? null, 2 * mood.filter((other) => (other ?? null) === (one ?? null)).length]),
     );
-    for (const field of ["attributes.mood", "attributes.team.id", "output"]) {
+    for (const field of isLong ? ["attributes.mood", "attributes.team.id", "output"] : ["attributes.mood"]) {
       const asked = { project_id, ...DAYS, fields: [{ $getField: field }] };
-      for (const more of [{}, { query: equals(field, null) }]) {
+      for (const more of [{ query: equals(field, null) }, ...(isLong ? [{}] : [])]) {
         const { facets } = (await test.post("/traces/facets", { ...asked, ...more })).json();
         const values = facets[0].values.map(({ value, traces }: { value: unknown; traces: number }) => [
           value,
@@ -370,7 +297,7 @@ describe("/traces", () => {
         ]);
         expect([field, new Map(values), values.length]).toEqual([field, counts, counts.size]);
       }
-      for (const [value, traces] of counts)
+      for (const [value, traces] of isLong ? counts : [...counts].slice(0, 1))
         expect([
           field,
           value,
@@ -404,7 +331,6 @@ describe("/traces", () => {
       ["body", "order_by"],
       "Did you mean total_cost or total_tokens?",
     ],
-    ["/traces/query", { limit: 501 }, ["body", "limit"], "500"],
     ["/traces/query", { page_token: "nonsense" }, ["body", "page_token"], "no page token"],
     ["/traces/query", { end: "2026-01-01T00:00:00Z" }, ["body", "end"], "before start"],
     [
@@ -425,12 +351,6 @@ describe("/traces", () => {
       ["body", "totals", "calls", "gt"],
       "",
     ],
-    [
-      "/traces/query",
-      { totals: { total_cost: { eq: 1 } } },
-      ["body", "totals", "total_cost", "eq"],
-      "Extra inputs",
-    ],
     ["/traces/facets", { fields: ["llms"] }, ["body", "fields", 0], "Did you mean llm?"],
     ["/traces/facets", { fields: ["llm", "llm"] }, ["body", "fields", 1], "twice"],
     [
@@ -439,7 +359,6 @@ describe("/traces", () => {
       ["body", "fields", 0, "$getField"],
       "Did you mean op_name?",
     ],
-    ["/traces/facets", { fields: [] }, ["body", "fields"], ""],
   ])("%s rejects %j with the place", async (url, more, loc, message) => {
     const answer = await test.post(url, { project_id, ...DAYS, ...more });
     expect(answer.status, answer.text).toBe(422);
@@ -489,28 +408,6 @@ describe("/traces", () => {
     expect(answer.json().traces.map(({ trace_id }: { trace_id: string }) => trace_id)).toEqual(["t2", "t3"]);
   });
 
-  it.each(PRICED)("prices usage as /usage/stats does: %o", async ({ project_id }) => {
-    const list = await query({ project_id, order_by: "total_cost" });
-    expect(list).toEqual({ ...pricedFromCalls.get(project_id), next_page_token: null });
-    const stats = await test.post("/usage/stats", {
-      project_id,
-      ...DAYS,
-      group_by: ["trace_id"],
-      include_costs: true,
-    });
-    const { total, groups } = stats.json();
-    const costs = groups.map((group: { key: { trace_id: string }; total: { total_cost: number } }) => [
-      group.key.trace_id,
-      group.total.total_cost,
-    ]);
-    const listed = list.traces.map((trace: { trace_id: string; total_cost: number }) => [
-      trace.trace_id,
-      trace.total_cost,
-    ]);
-    expect(listed).toEqual(costs);
-    expect(list.total.total_cost).toBeCloseTo(total.total_cost, 12);
-  });
-
   it("omits deleted calls and traces, and goes on without a deleted root", async () => {
     const ofDeleted = { project_id: DELETED, direction: "asc" };
     const remove = (...call_ids: string[]) => test.post("/calls/delete", { project_id: DELETED, call_ids });
@@ -524,12 +421,6 @@ describe("/traces", () => {
       { trace_id: "tb", root: null, calls: 1, total_tokens: 100 },
       { trace_id: "tc", calls: 1 },
     ]);
-  });
-
-  it("keeps projects apart, and the prefix of the Weave SDKs", async () => {
-    expect(await idsOf({ project_id: "acme/nothing-here" })).toEqual([]);
-    const answer = await test.post("/traces/calls/stream_query", { project_id, limit: 1 });
-    expect(answer.status).toBe(200);
   });
 });
 
@@ -551,57 +442,6 @@ async function storePages(): Promise<void> {
   await ingest(PAGES.project_id, drafts);
   pageToken = (await query(PAGES)).next_page_token;
   expect(pageToken).toEqual(expect.any(String));
-}
-
-/** Prices that change within 15 minutes, and others, with many calls of a trace in 15 minutes. */
-const PRICED = [
-  { project_id: "acme/list-prices", change: "02:20", traces: 7, minutes: 24 },
-  { project_id: "acme/list-prices-by-quarter", change: "02:15", traces: 2, minutes: 2 / 3 },
-];
-const pricedFromCalls = new Map<string, object>();
-
-/**
- * Traces with usage of many kinds, prices of fractions of a picodollar, input tiers and units, and their list when they are
- * not in the usage rollup yet.
- */
-async function storePriced({ project_id, change, traces, minutes }: (typeof PRICED)[number]): Promise<void> {
-  for (const [effective_date, prompt_token_cost] of [
-    ["2026-01-01T00:00:00Z", 1.23456e-13],
-    [`2026-01-02T${change}:00Z`, 3e-6],
-    ["2026-01-02T05:00:00Z", 7e-9],
-  ] as const) {
-    const costs = { fine: { prompt_token_cost, completion_token_cost: 1e-6, effective_date } };
-    const created = await test.post("/cost/create", { project_id, costs });
-    expect(created.status, created.text).toBe(200);
-  }
-  const usages = [
-    { fine: { requests: 1, prompt_tokens: 1_000_003, completion_tokens: 7 } },
-    { "gemini-2.5-pro": { requests: 1, prompt_tokens: 250_000, completion_tokens: 10 } },
-    { "gemini-2.5-pro": { requests: 1, prompt_tokens: 150_000, completion_tokens: 10 } },
-    { "gpt-4o": { requests: 2, prompt_tokens: 10, server_tool_use: { web_search_requests: 3 } } },
-    { nobody: { requests: 1, prompt_tokens: 10 }, "gpt-4o-mini": { requests: 1, completion_tokens: 10 } },
-    {
-      "claude-sonnet-4-5": {
-        requests: 1,
-        prompt_tokens: 5,
-        cache_creation_input_tokens: 9_000,
-        cache_read_input_tokens: 77,
-      },
-    },
-  ];
-  const drafts = Array.from({ length: 36 }, (_, number) => ({
-    id: `c${number}`,
-    trace: `t${number % traces}`,
-    ...(number >= traces && { parent: `c${number % traces}` }),
-    at: 2 * HOUR + number * minutes * 60_000,
-    more: {
-      summary: { usage: usages[Math.floor(number / 2) % 6] },
-      exception: number % 5 === 0 ? "boom" : null,
-      ...(number % 7 === 6 && { ended_at: null }),
-    },
-  }));
-  await ingest(project_id, drafts);
-  pricedFromCalls.set(project_id, await query({ project_id, order_by: "total_cost" }));
 }
 
 const DELETED = "acme/list-deleted";

@@ -7,7 +7,7 @@ import { generateKey, SCOPES } from "../../src/http/auth/api-key.ts";
 import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
-import { runs } from "../helpers/runs.ts";
+import { isLong, runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 
@@ -81,9 +81,10 @@ afterAll(() => test.close());
 
 describe("at LOG_LEVEL=trace", () => {
   it("no route logs a key, a header or a body, for any media type", async () => {
-    for (const { method, url } of routes) {
-      for (const scheme of ["basic", "bearer"] as const) {
-        for (const [type, payload] of bodies) {
+    const schemes = ["basic", "bearer"] as const;
+    for (const [route, { method, url }] of routes.entries()) {
+      for (const [at, [type, payload]] of bodies.entries()) {
+        for (const scheme of isLong ? schemes : [schemes[(route + at) % 2]]) {
           const headers = {
             authorization: authorization(client.text, scheme),
             cookie: `session=${WORDS}`,
@@ -160,7 +161,7 @@ describe("every line of the log", () => {
         });
         expect(formsOf(secret).filter((form) => logged.includes(form))).toEqual([]);
       }),
-      { numRuns: runs(300, 5000), seed: chosenSeed() },
+      { numRuns: runs(150, 5000), seed: chosenSeed() },
     );
   });
 
