@@ -50,10 +50,11 @@ interface Table {
   readonly total_rows: number | null;
   readonly mutations: number;
 }
+const MIGRATIONS = "schema_migrations";
 /** Tables as the migrations create them. */
 let migrated: string | undefined;
 
-/** Truncates the tables that have rows; creates all anew if a test has altered one, or deleted some of its rows. */
+/** Truncates the tables that have rows; creates all anew if a test has altered or migrated one, or deleted rows. */
 async function emptyStore(engine: Engine): Promise<void> {
   const tables = await tablesOf(engine);
   if (describe(tables) !== migrated || tables.some(({ mutations }) => mutations > 0)) {
@@ -63,7 +64,7 @@ async function emptyStore(engine: Engine): Promise<void> {
     return;
   }
   for (const { name, total_rows } of tables) {
-    if (total_rows !== 0 && name !== "schema_migrations")
+    if (total_rows !== 0 && name !== MIGRATIONS)
       await engine.command(sql`TRUNCATE TABLE ${trusted(name)} SYNC`, options);
   }
 }
@@ -78,5 +79,6 @@ function tablesOf(engine: Engine): Promise<readonly Table[]> {
 }
 
 function describe(tables: readonly Table[]): string {
-  return tables.map(({ create_table_query }) => create_table_query).join("\n");
+  const applied = tables.find(({ name }) => name === MIGRATIONS)?.total_rows;
+  return [applied, ...tables.map(({ create_table_query }) => create_table_query)].join("\n");
 }
