@@ -5,7 +5,7 @@ import type { KeyStore, StoredKey } from "./key-store.ts";
 
 /** Maximum age of the list of keys; a key that another process revoked stops working within this time. */
 export const KEYS_MS = 10_000;
-/** Maximum age of the list for a key that it lacks, so that unknown keys cost at most a reading a second. */
+/** Time between two readings for keys that the list lacks, which wait for the next: together they cost one a second. */
 export const UNKNOWN_KEY_MS = 1000;
 /** How long the last list works while the store is unreachable. */
 export const KEYS_GRACE_MS = 300_000;
@@ -67,14 +67,22 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
     if (!isAway || !mayUseLast || steady.now() - readAtMs >= KEYS_GRACE_MS) throw failure;
   };
 
+  /** Waits for a reading that has begun now or later: another process may have just created the key. */
+  const readNext = async (id: string): Promise<void> => {
+    const arrivedAtMs = steady.now();
+    const waitMs = readAtMs + UNKNOWN_KEY_MS - arrivedAtMs;
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    while (!keys.has(id) && readAtMs < arrivedAtMs) await refresh(false);
+  };
+
   return {
     async verify(text) {
       const presented = hashKey(text);
       if (matches(presented, root.secretHash)) return root;
       const id = keyIdOf(text);
       if (id === undefined) return undefined;
-      const isKnown = keys.has(id);
-      if (steady.now() - readAtMs >= (isKnown ? KEYS_MS : UNKNOWN_KEY_MS)) await refresh(isKnown);
+      if (!keys.has(id)) await readNext(id);
+      else if (steady.now() - readAtMs >= KEYS_MS) await refresh(true);
       const key = keys.get(id);
       if (key === undefined || !matches(presented, key.secretHash)) return undefined;
       if (revoked.size > 0 && [id, ...key.createdBy].some((one) => revoked.has(one))) return undefined;
