@@ -5,8 +5,8 @@ import type { KeyStore, StoredKey } from "./key-store.ts";
 
 /** Maximum age of the list of keys; a key that another process revoked stops working within this time. */
 export const KEYS_MS = 10_000;
-/** Time between two readings for keys that the list lacks, which wait for the next: together they cost one a second. */
-export const UNKNOWN_KEY_MS = 1000;
+/** Time between two readings for keys that the list lacks, which wait for the next: together they cost ten a second. */
+export const UNKNOWN_KEY_MS = 100;
 /** How long the last list works while the store is unreachable. */
 export const KEYS_GRACE_MS = 300_000;
 
@@ -68,11 +68,13 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
   };
 
   /** Waits for a reading that has begun now or later: another process may have just created the key. */
-  const readNext = async (id: string): Promise<void> => {
+  const readNext = async (): Promise<void> => {
     const arrivedAtMs = steady.now();
     const waitMs = readAtMs + UNKNOWN_KEY_MS - arrivedAtMs;
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    while (!keys.has(id) && readAtMs < arrivedAtMs) await refresh(false);
+    // one that is under way may have begun before
+    await reading;
+    if (readAtMs < arrivedAtMs) await refresh(false);
   };
 
   return {
@@ -81,7 +83,7 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
       if (matches(presented, root.secretHash)) return root;
       const id = keyIdOf(text);
       if (id === undefined) return undefined;
-      if (!keys.has(id)) await readNext(id);
+      if (!keys.has(id)) await readNext();
       else if (steady.now() - readAtMs >= KEYS_MS) await refresh(true);
       const key = keys.get(id);
       if (key === undefined || !matches(presented, key.secretHash)) return undefined;
