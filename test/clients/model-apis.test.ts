@@ -117,7 +117,7 @@ async function joined<T>(
   return text;
 }
 
-/** What is recorded of an answer, streamed or not. */
+/** The parts of a recorded call that do not depend on streaming. */
 const OUTPUTS: Readonly<Record<string, object>> = {
   responses: { id: "resp_1", status: "completed" },
   messages: { id: "msg_1", stop_reason: "end_turn", content: [{ type: "text", text: TEXT }] },

@@ -72,7 +72,7 @@ async function turns(seconds: number): Promise<readonly number[]> {
 }
 
 describe("an entity that uses all it can get, by many keys", () => {
-  it("leaves enough capacity to another entity", { timeout: 60_000 }, async () => {
+  it("leaves enough capacity to another entity", async () => {
     const over = new AbortController();
     const running = ATTACKS.map((does) =>
       attack(attackers, greedy, { does, times: does === "months" ? 8 : 40, signal: over.signal }),

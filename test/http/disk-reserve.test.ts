@@ -105,7 +105,7 @@ const completions = async (): Promise<number> => {
   return (await test.post("/calls/query_stats", { project_id, query })).json().count as number;
 };
 
-/** What frees space, revokes and reads, which a full disk must not stop. */
+/** Requests that free space, revoke or read, which a full disk must not stop. */
 async function operate(feedbackId: string): Promise<void> {
   const made = await test.post("/api-keys", { name: "k", projects: [project_id], scopes: ["ingest"] });
   const { id, key } = made.json() as { id: string; key: string };

@@ -7,7 +7,7 @@ import { endAudit, type AuditAction, type AuditOutcome } from "./audit-log.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** What a route tells of its action. */
+/** Projects and results of an action, which its route adds to the entry. */
 export interface Audit {
   /** Call it before any change, with the affected projects, which the key may use. */
   begin(projects: readonly string[], requested: Facts): void;

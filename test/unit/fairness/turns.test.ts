@@ -36,7 +36,7 @@ describe("inTurns", () => {
     expect(new Set(await Promise.all(all))).toEqual(new Set(["done"]));
   });
 
-  it("shares turns between projects, not between works", async () => {
+  it("shares turns between entities, not between works", async () => {
     const order: string[] = [];
     const start = (project: string, key: string): Promise<string> =>
       runAsTenant({ entity: project, key }, () => inTurns(work(4, () => order.push(project))));
