@@ -9,6 +9,7 @@ import {
   tracesOfRange,
   whereSelected,
   type CallsFilter,
+  type CallsSelection,
   type CompiledQuery,
   type HourRange,
   type SelectionLimits,
@@ -20,17 +21,23 @@ import { invalid } from "../shared/errors.ts";
 import { hourOf, toStoreText } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import type { TimeWindow } from "../buckets/buckets.ts";
-import type { SelectedTrace, Selection } from "./selection.ts";
+import type { KnownTrace } from "./table/trace-dictionary.ts";
+
+/**
+ * Reads the traces of a few hours in one statement. `isWhole`: includes traces without a selected call, because only time and
+ * being a root select, and excluding them would cost more.
+ */
+export interface ShortWindow {
+  readonly kind: "short window";
+  readonly started: HourRange;
+  readonly isWhole: boolean;
+}
 
 /** Method of reading the traces of the selected calls. */
 export type Strategy =
   /** Reads the single trace of the filter in one statement. */
   | { readonly kind: "one trace"; readonly traceId: string }
-  /**
-   * Reads the traces of a few hours in one statement. `isWhole`: includes traces without a selected call, because only time
-   * and being a root select, and excluding them would cost more.
-   */
-  | { readonly kind: "short window"; readonly started: HourRange; readonly isWhole: boolean }
+  | ShortWindow
   /** Counts the traces first, then reads them in groups. */
   | { readonly kind: "counted traces" }
   /** Evaluates a condition on payloads or feedback once, then selects calls by id. */
@@ -38,8 +45,19 @@ export type Strategy =
   /** Reads the given traces. */
   | { readonly kind: "known traces"; readonly traces: readonly SelectedTrace[] };
 
+/** Trace with selected calls. */
+export interface SelectedTrace extends KnownTrace {
+  /** Number of its calls, selected or not. */
+  readonly callCount: number;
+  /** Hour buckets of its calls. */
+  readonly hours: readonly number[];
+}
+
 /** Selection of calls, and the method of reading all calls of their traces. */
-export interface CallsPlan extends Selection {
+export interface CallsPlan {
+  readonly project: Project;
+  /** SQL condition of filter and query, over the columns of `calls`. */
+  readonly condition: Sql;
   /** SQL condition for PREWHERE, true for every selected call. */
   readonly whereSelected: Sql;
   /** SQL condition: all calls of the selected calls' traces, and no others unless the whole project is read. */
@@ -69,17 +87,18 @@ export function planCalls(
   const query = compile(project, written, limits);
   const startedIn = window === undefined ? undefined : hoursOfWindow(window);
   const selected = { project, filter, query, startedIn };
-  const selection = { project, condition: conditionOf(selected, window) };
+  const condition = conditionOf(selected, window);
   return {
-    ...selection,
+    project,
+    condition,
     whereSelected: whereSelected(selected),
-    whereTraces: whereTraces(selection, selected),
+    whereTraces: whereTraces(selected, condition),
     strategy: strategyFor(selected),
     limit,
   };
 }
 
-function conditionOf({ filter, query }: PlannedSelection, window: TimeWindow | undefined): Sql {
+function conditionOf({ filter, query }: CallsSelection, window: TimeWindow | undefined): Sql {
   const conditions = [
     ...(window === undefined ? [] : [startedWithin(window)]),
     compileFilter(withoutTraces(filter)),
@@ -88,9 +107,7 @@ function conditionOf({ filter, query }: PlannedSelection, window: TimeWindow | u
   return sql`(${join(conditions, " AND ")})`;
 }
 
-type PlannedSelection = Parameters<typeof whereSelected>[0];
-
-function strategyFor({ filter, query, startedIn }: PlannedSelection): Strategy {
+function strategyFor({ filter, query, startedIn }: CallsSelection): Strategy {
   if (query !== undefined && (query.payload !== undefined || query.readsFeedback))
     return { kind: "chosen calls" };
   const [traceId, ...others] = filter?.trace_ids ?? [];
@@ -103,20 +120,20 @@ function strategyFor({ filter, query, startedIn }: PlannedSelection): Strategy {
 }
 
 /** SQL condition: all calls of the selected calls' traces, or of the whole project if it must be read anyway. */
-function whereTraces(selection: Selection, selected: PlannedSelection): Sql {
-  const { project } = selection;
+function whereTraces(selected: CallsSelection, condition: Sql): Sql {
+  const { project } = selected;
   const range = keyRangeOf(selected);
   const traces = tracesOfRange(project, range);
   if (traces !== undefined) return inTraces(project, traces);
   const inHours = inHoursOf(project, range);
   return inHours === undefined
     ? sql`1`
-    : selectedTraces(selection, { inHours, where: whereSelected(selected) });
+    : selectedTraces({ project, condition }, { inHours, where: whereSelected(selected) });
 }
 
 /** SQL condition: all calls of traces with selected calls in some hours. `where`: true for every selected call. */
 export function selectedTraces(
-  { project, condition }: Selection,
+  { project, condition }: Pick<CallsPlan, "project" | "condition">,
   { inHours, where }: { readonly inHours: Sql; readonly where: Sql },
 ): Sql {
   return sql`trace_id IN (SELECT trace_id FROM calls FINAL

@@ -2,7 +2,7 @@ import { inTurns } from "../fairness/turns.ts";
 import type { Engine } from "../store/engine.ts";
 import { eachOwnUsage } from "../trace-usage/fold/own-usage.ts";
 import { wastedCalls } from "../trace-usage/fold/wasted-calls.ts";
-import { isSelected, releaseCalls, type CallTable } from "../trace-usage/table/call-table.ts";
+import { isSelected, type CallTable } from "../trace-usage/table/call-table.ts";
 import { LlmDictionary } from "../trace-usage/table/llm-dictionary.ts";
 import { callTableSteps } from "../trace-usage/table/read-call-table.ts";
 import type { Sql } from "../query/sql.ts";
@@ -39,7 +39,7 @@ export async function foldRecords(
   const names = new LlmDictionary();
   const columns = new RecordColumns(bytes);
   const options = { readMore: columns.readBlock };
-  const calls = await inTurns(callTableSteps(bytes, undefined, names, options));
+  using calls = await inTurns(callTableSteps(bytes, undefined, names, options));
   try {
     const folded = await inTurns(recordsOf(calls, columns, names));
     return folded && { fingerprint: columns.fingerprint, ...folded };
@@ -47,8 +47,6 @@ export async function foldRecords(
     // leaves this hour to query time, so that other projects are still materialized
     if (error instanceof AppError && error.code === "too_many_calls") return undefined;
     throw error;
-  } finally {
-    releaseCalls(calls);
   }
 }
 

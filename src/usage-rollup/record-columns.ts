@@ -4,6 +4,7 @@ import { columns, computedColumns } from "../query/fields/columns.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import { IS_VISIBLE } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
+import { tableColumns } from "../trace-usage/table/read-call-table.ts";
 import { CALL_FIELDS, NO_LATENCY, type CallField } from "./usage-record.ts";
 
 const latency = computedColumns.get("latency_ms")!.sql;
@@ -20,7 +21,7 @@ const fieldText: Readonly<Record<CallField, Sql>> = {
 };
 
 /**
- * Reads the calls of traces as Native blocks: the columns of `callRowBytes` with trace ids, then those of `RecordColumns`.
+ * Reads the calls of traces as Native blocks: the columns of a table, then those of `RecordColumns`.
  * Deleted calls are included as empty, unselected rows, because each row carries the fingerprint of all rows.
  */
 export function readRecordBytes(
@@ -29,12 +30,9 @@ export function readRecordBytes(
   signal: AbortSignal,
 ): Promise<Buffer> {
   const fields = CALL_FIELDS.map((field) => sql`CAST(${fieldText[field]}, 'String')`);
-  const text = (column: Sql): Sql => sql`if(live, ${column}, '')`;
-  const nullable = (column: Sql): Sql => sql`if(live, ${column}, NULL)`;
+  const live = sql`live`;
   return engine.bytes(
-    sql`SELECT ${text(sql`trace_id`)}, ${text(sql`id`)}, ${nullable(sql`parent_id`)},
-          ${nullable(sql`completion_id`)}, ${nullable(sql`ended_at`)}, ${nullable(sql`inclusive`)}, ${nullable(sql`usage_source`)},
-          toUInt8(live), ifNull(started_at, fromUnixTimestamp64Micro(0, 'UTC')), ${nullable(sql`usage`)},
+    sql`SELECT ${tableColumns(live, { withTraceIds: true, present: live })},
           toUInt8(ifNull(exception, '') != ''), toUInt8(ifNull(parent_id, '') = ''),
           toInt64(ifNull(${latency}, ${trusted(String(NO_LATENCY))})), toInt64(hour), ${join(fields, ", ")}, fingerprints
         FROM (

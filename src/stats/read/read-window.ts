@@ -1,7 +1,7 @@
 import type { Engine } from "../../store/engine.ts";
 import type { CallsPlan } from "../../trace-usage/plan.ts";
 import { readCalls, type ExtraColumns } from "../../trace-usage/read-calls.ts";
-import { releaseCalls, type CallTable } from "../../trace-usage/table/call-table.ts";
+import type { CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import type { Steps } from "../../shared/steps.ts";
 import { inTurns } from "../../fairness/turns.ts";
@@ -42,10 +42,7 @@ export async function foldCalls(
   };
   const tooMany = (what: string): AppError => tooManyCalls(what, maxCalls);
   const found = await readCalls(engine, calls, { names, columns, forOwn: true, maxCalls, tooMany, signal });
-  for await (const { calls: table, more } of found.tables) {
-    await inTurns(fold.add(table, more));
-    releaseCalls(table);
-  }
+  for await (using table of found.tables) await inTurns(fold.add(table.calls, table.more));
 }
 
 function tooManyCalls(what: string, maxCalls: number): AppError {

@@ -6,7 +6,6 @@ import { abortOnClose } from "../../http/when-closed.ts";
 import { costFactors } from "../../prices/project/cost-factors.ts";
 import type { FactorStore } from "../../prices/project/factor-store.ts";
 import type { Prices } from "../../prices/prices.ts";
-import { releaseCalls } from "../table/call-table.ts";
 import { readTraceOf } from "./read-trace.ts";
 import { receiptOf } from "./receipt.ts";
 import { schemas } from "./route-schemas.ts";
@@ -34,9 +33,8 @@ export async function receiptRoutes(root: FastifyInstance, deps: ReceiptDeps): P
         deps.prices.bookFor(project),
         deps.factors.all(project),
       ]);
-      const receipt = receiptOf(trace.call, { ...trace, book, factors: costFactors(factors) });
-      releaseCalls(trace.calls);
-      return receipt;
+      using _calls = trace.calls;
+      return receiptOf(trace.call, { ...trace, book, factors: costFactors(factors) });
     },
   );
 }

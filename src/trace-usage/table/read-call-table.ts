@@ -1,17 +1,17 @@
-import { atOnce, ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
+import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { NativeReader, rangesFor, type TextRanges } from "../../store/rows/native-reader.ts";
 import { CLEARED_INSTANT } from "../../query/fields/columns.ts";
+import { join, sql, type Sql } from "../../query/sql.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import { readInstant } from "../../shared/instant.ts";
 import { CallRows } from "./call-rows.ts";
-import { type CallTable, flagsOf, inclusiveOf, NONE, withSelected } from "./call-table.ts";
-import { findDuplicateCompletions } from "../fold/duplicate-completions.ts";
+import { callTable, flagsOf, hasInclusive, NONE, withSelected, type CallTable } from "./call-table.ts";
+import { findSharedCompletions } from "../fold/shared-completions.ts";
 import { IdIndex } from "./id-index.ts";
 import type { LlmDictionary } from "./llm-dictionary.ts";
 import { parseUsageRows } from "./parse-usage-column.ts";
 import { areSameBytes, type ByteRange } from "./id-bytes.ts";
-import type { KnownTrace } from "../selection.ts";
-import { TraceDictionary } from "./trace-dictionary.ts";
+import { TraceDictionary, type KnownTrace } from "./trace-dictionary.ts";
 import { UsageEntries } from "./usage-entries.ts";
 
 /** Reader of extra columns in a block of `count` calls, from number `first` on. */
@@ -26,24 +26,36 @@ export interface TableOptions {
 const CLEARED_US = readInstant(CLEARED_INSTANT)!;
 
 /**
- * Decodes the result of `rowBytes`. One table holds the calls of several traces; a parent is only searched in the
- * call's own trace. `traces`: the traces read, if known. `readMore` reads the columns after those of the table.
+ * SQL of the columns of a table, in the order read. `selected`: condition. `withTraceIds`: of several traces. `present`:
+ * condition; other rows are empty. Default: all are present.
  */
-export function readCallTable(
-  source: Buffer,
-  traces: readonly KnownTrace[] | undefined,
-  names: LlmDictionary,
-  options: TableOptions = {},
-): CallTable {
-  return atOnce(callTableSteps(source, traces, names, options));
+export function tableColumns(
+  selected: Sql,
+  { withTraceIds, present }: { readonly withTraceIds: boolean; readonly present?: Sql },
+): Sql {
+  const or = (column: Sql, empty: Sql): Sql =>
+    present === undefined ? column : sql`if(${present}, ${column}, ${empty})`;
+  const ids = withTraceIds ? [sql`trace_id`, sql`id`] : [sql`id`];
+  const nullable = [sql`parent_id`, sql`completion_id`, sql`ended_at`, sql`inclusive`, sql`usage_source`];
+  const columns = [
+    ...ids.map((column) => or(column, sql`''`)),
+    ...nullable.map((column) => or(column, sql`NULL`)),
+    sql`CAST(ifNull(${selected}, 0), 'UInt8')`,
+    sql`assumeNotNull(started_at)`,
+    or(sql`usage`, sql`NULL`),
+  ];
+  return join(columns, ", ");
 }
 
-/** Like `readCallTable`, in steps. */
+/**
+ * Decodes `tableColumns` in the Native format, in steps. One table holds the calls of several traces; a parent is only
+ * searched in the call's own trace. `traces`: the traces read, if known. `readMore` reads the columns after these.
+ */
 export function* callTableSteps(
   source: Buffer,
   traces: readonly KnownTrace[] | undefined,
   names: LlmDictionary,
-  { readMore, forOwn = false }: TableOptions,
+  { readMore, forOwn = false }: TableOptions = {},
 ): Steps<CallTable> {
   const rows = new CallRows();
   const usage = new UsageEntries();
@@ -78,7 +90,7 @@ export function* callTableSteps(
     yield;
   }
   if (traces !== undefined) selectByIds(source, rows, traces);
-  const completionOf = findDuplicateCompletions(source, rows, usage);
+  const completionOf = findSharedCompletions(source, rows, usage);
   const { count, ids, flags, startedAtUs, usageEnd } = rows;
   yield;
   const decides = !forOwn || completionOf !== undefined || hasInclusive(rows);
@@ -86,7 +98,7 @@ export function* callTableSteps(
   const traceCount = traces?.length ?? numbers.count;
   rows.release();
   const columns = { source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
-  return { count, traceCount, ...columns };
+  return callTable({ count, traceCount, ...columns });
 }
 
 function readFlags(
@@ -109,11 +121,6 @@ function readFlags(
   }
 }
 
-function hasInclusive(rows: CallRows): boolean {
-  for (let call = 0; call < rows.count; call++) if (inclusiveOf(rows, call) !== false) return true;
-  return false;
-}
-
 /**
  * Resolves parents. Ids are often in order of time, so a parent is mostly near: compares neighbours before it builds an index
  * of all ids.
@@ -133,12 +140,17 @@ function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows)
     else if (isCalled(call - 1, trace, id)) parents[call] = last = call - 1;
     else if (isCalled(last + 1, trace, id)) parents[call] = last = last + 1;
     else {
-      index ??= new IdIndex(view, { count, ids, traceOf });
+      index ??= indexOf(view, { count, ids, traceOf });
       parents[call] = last = index.find(trace, id);
     }
   }
-  index?.release();
   return parents;
+}
+
+function indexOf(source: DataView, rows: Pick<CallRows, "count" | "ids" | "traceOf">): IdIndex {
+  const index = new IdIndex(source, rows, rows.count);
+  for (let call = 0; call < rows.count; call++) index.add(call);
+  return index;
 }
 
 /** Selects calls by their ids, if known. */
