@@ -15,25 +15,13 @@ import { groupTraces, readAhead } from "./read/trace-groups.ts";
 import type { KnownTrace, SelectedTrace } from "./selection.ts";
 import { isSelected, releaseCalls, type CallTable } from "./table/call-table.ts";
 import type { LlmDictionary } from "./table/llm-dictionary.ts";
-import { callTableSteps, type ReadMore } from "./table/read-call-table.ts";
-
-/** Columns besides those that the fold needs. */
-export interface ExtraColumns<More> {
-  /** SQL of the columns, each preceded by a comma. `selected`: condition; values of other calls are ignored. */
-  readonly select: (selected: Sql) => Sql;
-  /** Creates the reader of these columns. */
-  readonly open: (bytes: Buffer) => { readonly more: More; readonly readBlock: ReadMore | undefined };
-}
-
-export const NO_MORE_COLUMNS: ExtraColumns<undefined> = {
-  select: () => sql``,
-  open: () => ({ more: undefined, readBlock: undefined }),
-};
+import type { MoreColumns } from "./table/more-columns.ts";
+import { callTableSteps } from "./table/read-call-table.ts";
 
 export interface ReadOptions<More> {
   /** Dictionary of the LLMs of all tables. */
   readonly names: LlmDictionary;
-  readonly columns: ExtraColumns<More>;
+  readonly columns: MoreColumns<More>;
   /** True if parents are needed only as far as a call's own usage depends on them. */
   readonly forOwn?: boolean;
   /** Maximum calls per response. */
@@ -214,11 +202,8 @@ async function decode<More>(
   traces: readonly KnownTrace[] | undefined,
   { names, columns, forOwn = false }: ReadOptions<More>,
 ): Promise<ReadTable<More>> {
-  const { more, readBlock } = columns.open(bytes);
-  return {
-    calls: await inTurns(callTableSteps(bytes, traces, names, { readMore: readBlock, forOwn })),
-    more,
-  };
+  const { more, readMore } = columns.open(bytes);
+  return { calls: await inTurns(callTableSteps(bytes, traces, names, { readMore, forOwn })), more };
 }
 
 /** Throws if a table has more than `maxCalls`, as more calls may arrive after counting. */

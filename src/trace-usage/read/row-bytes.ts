@@ -3,6 +3,7 @@ import { IS_VISIBLE } from "../../query/index.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import type { Selection } from "../selection.ts";
+import { foldColumns } from "../table/read-call-table.ts";
 
 export interface RowsToRead extends Selection {
   /** SQL condition of the calls to read; the selection's condition becomes a column. */
@@ -18,8 +19,7 @@ export interface RowsToRead extends Selection {
 /** Reads the narrow columns of calls, for `callTableSteps`. */
 export function rowBytes(engine: Engine, read: RowsToRead, signal: AbortSignal): Promise<Buffer> {
   return engine.bytes(
-    sql`SELECT ${read.ofTraces ? sql`trace_id,` : sql``} id, parent_id, completion_id, ended_at, inclusive, usage_source,
-          CAST(ifNull(${read.condition}, 0), 'UInt8'), assumeNotNull(started_at), usage${read.more ?? sql``}
+    sql`SELECT ${foldColumns({ ...read, selected: read.condition })}${read.more ?? sql``}
         FROM calls FINAL PREWHERE ${ofProject(read.project)} AND ${read.where}
         WHERE ${IS_VISIBLE} LIMIT ${param("UInt32", read.limit)}`,
     "Native",

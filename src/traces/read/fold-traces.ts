@@ -9,8 +9,7 @@ import { readCalls } from "../../trace-usage/read-calls.ts";
 import { releaseCalls } from "../../trace-usage/table/call-table.ts";
 import { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import type { SelectedTrace } from "../../trace-usage/selection.ts";
-import { traceColumns } from "./trace-columns.ts";
-import { TraceSums } from "./trace-sums.ts";
+import { traceColumns, TraceSums } from "./trace-sums.ts";
 
 export interface FoldRequest {
   readonly project: Project;
