@@ -21,7 +21,6 @@ const suites = {
     "calls-query",
     "calls-stats",
     "calls-with-feedback",
-    "cost-factors",
     "costs",
     "data-tables",
     "feedback",

@@ -282,10 +282,4 @@ export const fullRequests: Readonly<Record<string, object>> = {
     usage_metrics: [{ metric: "total_tokens", aggregations: ["sum"], percentiles: [50] }],
     call_metrics: [{ metric: "latency_ms", aggregations: ["avg"], percentiles: [50] }],
   },
-  "POST /cost/factor/create": {
-    project_id,
-    factors: [{ provider: "openai", factor: 0.85, effective_date: at, note: "n" }],
-  },
-  "POST /cost/factor/query": { project_id },
-  "POST /cost/factor/purge": purge,
 };

@@ -80,7 +80,6 @@ async function fill(project_id: string): Promise<void> {
       project_id,
       costs: { m: { prompt_token_cost: 1, completion_token_cost: 1 } },
     }),
-    test.post("/cost/factor/create", { project_id, factors: [{ factor: 0.85, note: "secret" }] }),
     test.post("/obj/create", { obj: { project_id, object_id: "o", val: { secret: 1 } } }),
     test.post("/table/create", { table: { project_id, rows: [{ secret: 1 }] } }),
   ]);
