@@ -17,7 +17,7 @@ import {
   type PendingHeader,
   type PendingEvent,
 } from "./pending-events.ts";
-import { pinTraceIds, keyOf, resolveStorageKeys, type RoutedEvent } from "../storage-key/resolve-keys.ts";
+import { keyOf, resolveStorageKeys, type RoutedEvent } from "../storage-key/resolve-keys.ts";
 import { readGenerations, type ProjectGeneration } from "../storage-key/project-generations.ts";
 import { writePending } from "./write-pending.ts";
 import { keyText, type CallKey, type StorageKeyLookup } from "../storage-key/key-lookup.ts";
@@ -52,8 +52,6 @@ interface WriterDeps {
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 /** Some thousand calls, whose indexing takes a fraction of the time of storing them. */
 const MIN_PIPELINED_BYTES = 4 * 1024 * 1024;
-/** Each partition costs at least one synced data part per insert. */
-const MAX_BATCH_MONTHS = 4;
 const SWEEP_LIMIT = 1000;
 
 /**
@@ -79,8 +77,6 @@ export function createCallWriter(
       (items) => assignHourBuckets(tools, items),
       (items) => indexStarts(tools, items),
     ],
-    partitionOf: monthOf,
-    maxPartitions: MAX_BATCH_MONTHS,
     flush: (items) => store(tools, items),
     sizeOf: (item) => sizeOf(item.event),
     ...settings,
@@ -126,21 +122,6 @@ interface Tools {
 async function resolve({ traces }: Tools, items: readonly RoutedEvent[]): Promise<void> {
   await refreshGenerations(items, traces);
   await resolveStorageKeys(items, traces);
-  if (new Set(items.map(monthOf)).size > MAX_BATCH_MONTHS) pinTraceIds(items);
-}
-
-/** The month of the last hour: calls of a batch often share it. */
-const last = { hour: Number.NaN, month: 0 };
-
-/** Partition of the call: its month. */
-function monthOf({ hour }: RoutedEvent): number | undefined {
-  if (hour === undefined) return undefined;
-  if (hour !== last.hour) {
-    const date = new Date(hour * 3_600_000);
-    last.month = date.getUTCFullYear() * 12 + date.getUTCMonth();
-    last.hour = hour;
-  }
-  return last.month;
 }
 
 /** Indexes the starts; entries of calls that are never written are harmless. */
