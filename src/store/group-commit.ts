@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { FairSemaphore } from "../fairness/fair-semaphore.ts";
 import { FairQueue } from "../fairness/fair-queue.ts";
-import { runAsTenant, currentTenant, SYSTEM_TENANT } from "../fairness/tenant.ts";
+import { runAsTenant, currentTenant, SYSTEM_TENANT, type Tenant } from "../fairness/tenant.ts";
 import { StorageError } from "./storage-error.ts";
 
 /** Options shared by all writers. */
@@ -62,28 +62,12 @@ interface Write<Item> {
  */
 export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): GroupCommit<Item> {
   const { pending, prepare = [], maxBatchBytes } = options;
-  const queue = new FairQueue<Write<Item>>();
-  let queuedBytes = 0;
+  const queue = new WriteQueue<Item>();
   let inFlightBytes = 0;
   let running: Promise<void> | undefined;
   let exclusiveTasks: (() => Promise<void>)[] = [];
   let writing: Promise<void> = Promise.resolve();
   const arrivals = new Arrivals();
-
-  /** Dequeues at least one write in fair order, up to `maxBatchBytes`. */
-  const takeBatch = (): readonly Write<Item>[] => {
-    const batch: Write<Item>[] = [];
-    let bytes = 0;
-    for (;;) {
-      const next = queue.take(({ value }) => batch.length === 0 || bytes + value.bytes <= maxBatchBytes);
-      if (next === undefined) break;
-      batch.push(next.value);
-      bytes += next.value.bytes;
-    }
-    queuedBytes -= bytes;
-    inFlightBytes += bytes;
-    return batch;
-  };
 
   /** `prepared`: the writes of a batch that every step has accepted. */
   const flush = async (batch: readonly Write<Item>[], prepared: readonly Write<Item>[]): Promise<void> => {
@@ -96,7 +80,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   /** Waits until the running batch is written or the next one is large enough to prepare concurrently. */
   const gathered = async (): Promise<void> => {
     const enough = prepare.length === 0 ? Number.POSITIVE_INFINITY : (options.minPipelinedBytes ?? 0);
-    const mustWait = (): boolean => inFlightBytes > 0 && exclusiveTasks.length === 0 && queuedBytes < enough;
+    const mustWait = (): boolean => inFlightBytes > 0 && exclusiveTasks.length === 0 && queue.bytes < enough;
     while (mustWait()) await Promise.race([writing, arrivals.next]);
   };
 
@@ -111,8 +95,9 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       }
       await gathered();
       if (exclusiveTasks.length > 0) continue;
-      if (queuedBytes < maxBatchBytes) await delay(options.lingerMs);
-      const batch = takeBatch();
+      if (queue.bytes < maxBatchBytes) await delay(options.lingerMs);
+      const batch = queue.takeBatch(maxBatchBytes);
+      inFlightBytes += bytesOf(batch);
       let prepared = batch;
       for (const step of prepare) prepared = await commitOrSplit(prepared, step);
       await writing;
@@ -136,9 +121,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
         throw new StorageError("overloaded", options.name, undefined, "too many pending bytes");
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const value = { items, bytes, arrivedMs: performance.now(), resolve, reject };
-      queue.push({ tenant, cost: Math.max(bytes, 1), value });
-      queuedBytes += bytes;
+      queue.push(tenant, { items, bytes, arrivedMs: performance.now(), resolve, reject });
       start();
       try {
         await promise;
@@ -156,8 +139,41 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       await running;
       await writing;
     },
-    pendingBytes: () => queuedBytes + inFlightBytes,
+    pendingBytes: () => queue.bytes + inFlightBytes,
   };
+}
+
+/** Queue of writes, in fair order. */
+class WriteQueue<Item> {
+  readonly #queue = new FairQueue<Write<Item>>();
+  #bytes = 0;
+
+  get size(): number {
+    return this.#queue.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(tenant: Tenant, write: Write<Item>): void {
+    this.#queue.push({ tenant, cost: Math.max(write.bytes, 1), value: write });
+    this.#bytes += write.bytes;
+  }
+
+  /** Dequeues at least one write, and others up to `maxBytes` together. */
+  takeBatch(maxBytes: number): readonly Write<Item>[] {
+    const batch: Write<Item>[] = [];
+    let bytes = 0;
+    for (;;) {
+      const next = this.#queue.take(({ value }) => batch.length === 0 || bytes + value.bytes <= maxBytes);
+      if (next === undefined) break;
+      batch.push(next.value);
+      bytes += next.value.bytes;
+    }
+    this.#bytes -= bytes;
+    return batch;
+  }
 }
 
 class Arrivals {
