@@ -50,7 +50,7 @@ async function tablesOfProjects(): Promise<readonly string[]> {
         WHERE database = currentDatabase() AND name = 'project_id' AND t.engine LIKE '%MergeTree'`,
     { ...options, tables: "local" },
   );
-  const kept = ["deletions", "project_generations", "retention"];
+  const kept = ["deletions", "retention"];
   return rows.map(({ table }) => table).filter((table) => !kept.includes(table));
 }
 

@@ -48,7 +48,6 @@ const shardingColumns: Readonly<Record<string, string>> = {
   data_tables: "project_id",
   llm_prices: "project_id",
   retention: "project_id",
-  project_generations: "project_id",
   // the project of a deletion never changes
   deletions: "project_id",
   api_keys: "id",
