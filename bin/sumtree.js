@@ -12,7 +12,6 @@ const FILES = {
   start: "src/main",
   demo: "scripts/demo",
   keys: "scripts/keys",
-  prices: "scripts/prices",
   migrate: "scripts/migrate",
   "usage-rollup": "scripts/usage-rollup",
   reshard: "scripts/reshard",
@@ -24,7 +23,6 @@ const USAGE = `Sumtree: what every call of an LLM trace really used and cost.
   sumtree [start]      serve; settings are environment variables
   sumtree demo         serve sample data
   sumtree keys …       manage API keys
-  sumtree prices …     say what a model costs, and why
   sumtree migrate      bring a store to this version
   sumtree usage-rollup …  verify or rebuild the hourly pre-aggregation
   sumtree reshard …    copy a cluster's store, for example to add shards

@@ -130,8 +130,6 @@ async function sendTheRest(ask: Send): Promise<void> {
     const costs = { "gpt-4o": { ...price, ...more, effective_date } };
     await ask("/cost/create", { project_id, costs });
   }
-  const factors = [{ provider: "openai", factor: 0.9, effective_date: "2026-01-01T00:00:00Z", note: "less" }];
-  await ask("/cost/factor/create", { project_id, factors });
 }
 
 /** A dataset whose rows are a table, and an op with a file, of which there are two versions. */
@@ -216,7 +214,6 @@ export const FIXTURE_QUERIES: readonly FixtureQuery[] = [
     },
   },
   { path: "/feedback/query", body: {} },
-  { path: "/cost/factor/query", body: {} },
   { path: "/objs/query", body: {} },
 ].map(({ path, body }) => ({ path, body: { project_id, ...body } }));
 
