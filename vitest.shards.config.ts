@@ -19,9 +19,7 @@ const suites = {
   http: [
     "audit",
     "calls-query",
-    "calls-stats",
     "calls-with-feedback",
-    "cost-factors",
     "costs",
     "data-tables",
     "feedback",

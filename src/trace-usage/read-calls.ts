@@ -12,25 +12,13 @@ import { groupTraces, readAhead } from "./read/trace-groups.ts";
 import { isSelected, type CallTable } from "./table/call-table.ts";
 import type { LlmDictionary } from "./table/llm-dictionary.ts";
 import type { KnownTrace } from "./table/trace-dictionary.ts";
-import { callTableSteps, tableColumns, type ReadMore } from "./table/read-call-table.ts";
-
-/** Columns besides those that the fold needs. */
-export interface ExtraColumns<More> {
-  /** SQL of the columns, each preceded by a comma. `selected`: condition; values of other calls are ignored. */
-  readonly select: (selected: Sql) => Sql;
-  /** Creates the reader of these columns. */
-  readonly open: (bytes: Buffer) => { readonly more: More; readonly readBlock: ReadMore | undefined };
-}
-
-export const NO_MORE_COLUMNS: ExtraColumns<undefined> = {
-  select: () => sql``,
-  open: () => ({ more: undefined, readBlock: undefined }),
-};
+import type { MoreColumns } from "./table/more-columns.ts";
+import { callTableSteps, foldColumns } from "./table/read-call-table.ts";
 
 export interface ReadOptions<More> {
   /** Dictionary of the LLMs of all tables. */
   readonly names: LlmDictionary;
-  readonly columns: ExtraColumns<More>;
+  readonly columns: MoreColumns<More>;
   /** True if parents are needed only as far as a call's own usage depends on them. */
   readonly forOwn?: boolean;
   /** Maximum calls per response. */
@@ -99,7 +87,7 @@ class CallReader<More> {
   async oneTrace(traceId: string): Promise<FoundCalls<More>> {
     const hours = await readTraceHours(this.engine, this.plan.project, [traceId], this.options.signal);
     const where = inTraceHours((hours.get(traceId) ?? []).map((hour) => ({ hour, traceId })));
-    const bytes = await this.rows(where, { withTraceIds: false, limit: this.options.maxCalls + 1 });
+    const bytes = await this.rows(where, { ofTraces: false, limit: this.options.maxCalls + 1 });
     const table = await this.decode(bytes, [{ traceId, ids: undefined }]);
     this.checkCount(table);
     if (!this.selectsTooMany(table)) return whole(table);
@@ -119,7 +107,7 @@ class CallReader<More> {
       const where = isWhole
         ? inTracesOfHours(project, inHours)
         : selectedTraces(this.plan, { inHours, where: inHours });
-      return this.rows(where, { withTraceIds: true, limit: most + 1 });
+      return this.rows(where, { ofTraces: true, limit: most + 1 });
     };
     const inWindow = sql`hour BETWEEN ${param("Int64", started.from)} AND ${param("Int64", started.to)}`;
     const [elsewhere, guessed] = await Promise.all([this.otherHours(started, inWindow), read(inWindow)]);
@@ -174,7 +162,7 @@ class CallReader<More> {
       );
       const byId = group[0]!.ids !== undefined;
       const limit = this.options.maxCalls + 1;
-      return [group, await this.rows(where, { withTraceIds: group.length > 1, byId, limit })];
+      return [group, await this.rows(where, { ofTraces: group.length > 1, byId, limit })];
     };
     for await (const [group, bytes] of readAhead(groupTraces(traces), read)) {
       const table = await this.decode(bytes, group);
@@ -186,10 +174,10 @@ class CallReader<More> {
   /** Reads the rows of tables. `byId`: the ids of the selected calls are known. */
   private rows(
     where: Sql,
-    { withTraceIds, byId = false, limit }: { withTraceIds: boolean; byId?: boolean; limit: number },
+    { ofTraces, byId = false, limit }: { ofTraces: boolean; byId?: boolean; limit: number },
   ): Promise<Buffer> {
     const { project, condition } = this.plan;
-    const columns = tableColumns(byId ? sql`0` : condition, { withTraceIds });
+    const columns = foldColumns({ selected: byId ? sql`0` : condition, ofTraces });
     const more = this.options.columns.select(byId ? sql`1` : condition);
     return this.engine.bytes(
       sql`SELECT ${columns}${more} FROM calls FINAL PREWHERE ${ofProject(project)} AND ${where}
@@ -201,8 +189,8 @@ class CallReader<More> {
 
   private async decode(bytes: Buffer, traces: readonly KnownTrace[] | undefined): Promise<ReadTable<More>> {
     const { names, columns, forOwn = false } = this.options;
-    const { more, readBlock } = columns.open(bytes);
-    const calls = await inTurns(callTableSteps(bytes, traces, names, { readMore: readBlock, forOwn }));
+    const { more, readMore } = columns.open(bytes);
+    const calls = await inTurns(callTableSteps(bytes, traces, names, { readMore, forOwn }));
     return { calls, more, [Symbol.dispose]: () => calls[Symbol.dispose]() };
   }
 

@@ -107,7 +107,7 @@ export async function eraseDeletedCalls(deps: DeletionDeps, maxKeys: number = MA
   const started = await mutations.start(KIND, projects, changes);
   await mutations.shown(started);
   const erased = new Set(projects.slice(0, covered));
-  const running = requested.filter(({ project }) => erased.has(project));
+  const running = requested.filter(({ kind, project }) => kind === KIND && erased.has(project));
   if (running.length > 0)
     await deletions.save(running.map((deletion) => ({ ...deletion, step: "running", tag: started.tag })));
 }

@@ -17,8 +17,8 @@ import {
   type PendingHeader,
   type PendingEvent,
 } from "./pending-events.ts";
-import { pinTraceIds, keyOf, resolveStorageKeys, type RoutedEvent } from "../storage-key/resolve-keys.ts";
-import { readGenerations, type ProjectGeneration } from "../storage-key/project-generations.ts";
+import { keyOf, resolveStorageKeys, type RoutedEvent } from "../storage-key/resolve-keys.ts";
+import { readDeletionMark } from "../storage-key/deletion-mark.ts";
 import { writePending } from "./write-pending.ts";
 import { keyText, type CallKey, type StorageKeyLookup } from "../storage-key/key-lookup.ts";
 
@@ -26,13 +26,13 @@ import { keyText, type CallKey, type StorageKeyLookup } from "../storage-key/key
 export interface CallWriter {
   /**
    * Resolves when the events are durable, with the trace of each; `undefined` if its call is unknown. Throws `StorageError`;
-   * the caller may retry. `readAt`: generation of the read from which the events were made, if any: they are dropped if the
-   * project was deleted since.
+   * the caller may retry. `readAt`: deletion mark of the project before the reads from which the events were made, if any: they
+   * are dropped if it was deleted since.
    */
   write(
     project: Project,
     events: readonly CallEvent[],
-    readAt?: ProjectGeneration,
+    readAt?: string,
   ): Promise<readonly (string | undefined)[]>;
   /** Runs `work` while no insert is running. */
   readonly runExclusive: <Result>(work: () => Promise<Result>) => Promise<Result>;
@@ -52,8 +52,6 @@ interface WriterDeps {
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 /** Some thousand calls, whose indexing takes a fraction of the time of storing them. */
 const MIN_PIPELINED_BYTES = 4 * 1024 * 1024;
-/** Each partition costs at least one synced data part per insert. */
-const MAX_BATCH_MONTHS = 4;
 const SWEEP_LIMIT = 1000;
 
 /**
@@ -75,12 +73,10 @@ export function createCallWriter(
   const commit = createGroupCommit<RoutedEvent>({
     name: "calls_write",
     prepare: [
-      (items) => resolve(tools, items),
+      (items) => resolveStorageKeys(items, traces),
       (items) => assignHourBuckets(tools, items),
       (items) => indexStarts(tools, items),
     ],
-    partitionOf: monthOf,
-    maxPartitions: MAX_BATCH_MONTHS,
     flush: (items) => store(tools, items),
     sizeOf: (item) => sizeOf(item.event),
     ...settings,
@@ -92,9 +88,8 @@ export function createCallWriter(
       const items = events.map((event): RoutedEvent => ({
         project,
         event,
-        readAtGeneration: readAt,
+        readAt,
         call: keyText({ project, id: event.id }),
-        resolvedAtGeneration: undefined,
         traceId: event.traceId,
         hour: event.hour,
       }));
@@ -123,26 +118,6 @@ interface Tools {
   readonly nextVersion: NextVersion;
 }
 
-async function resolve({ traces }: Tools, items: readonly RoutedEvent[]): Promise<void> {
-  await refreshGenerations(items, traces);
-  await resolveStorageKeys(items, traces);
-  if (new Set(items.map(monthOf)).size > MAX_BATCH_MONTHS) pinTraceIds(items);
-}
-
-/** The month of the last hour: calls of a batch often share it. */
-const last = { hour: Number.NaN, month: 0 };
-
-/** Partition of the call: its month. */
-function monthOf({ hour }: RoutedEvent): number | undefined {
-  if (hour === undefined) return undefined;
-  if (hour !== last.hour) {
-    const date = new Date(hour * 3_600_000);
-    last.month = date.getUTCFullYear() * 12 + date.getUTCMonth();
-    last.hour = hour;
-  }
-  return last.month;
-}
-
 /** Indexes the starts; entries of calls that are never written are harmless. */
 async function indexStarts({ engine, traces }: Tools, items: readonly RoutedEvent[]): Promise<void> {
   const starts = items
@@ -159,12 +134,12 @@ async function indexStarts({ engine, traces }: Tools, items: readonly RoutedEven
 }
 
 async function store(tools: Tools, given: readonly RoutedEvent[]): Promise<void> {
-  const { engine, traces, nextVersion } = tools;
-  const items = await dropIfProjectDeleted(engine, given);
+  const { engine, nextVersion } = tools;
+  const items = await withoutOutdated(engine, given);
   await engine.insert("calls", mergeEvents(items), { name: "calls_add" });
-  const [headers, stale] = await Promise.all([headersOf(tools, items), resolvedFromCache(items, traces)]);
+  const headers = await headersOf(tools, items);
   const waiting = items.flatMap((item) => {
-    const isUnknown = item.traceId === undefined || stale.has(item);
+    const isUnknown = item.traceId === undefined;
     const event = isUnknown ? item.event : headers.has(item.call) && orderSensitiveEvent(item.event);
     return event ? [{ project: item.project, event, isUnknown }] : [];
   });
@@ -183,38 +158,16 @@ async function headersOf(
   return findPendingHeaders(engine, distinct(items.map(keyOf)));
 }
 
-/** Refreshes generations of cached starts: a repeated start reuses its storage key unless the project was deleted. */
-async function refreshGenerations(items: readonly RoutedEvent[], traces: StorageKeyLookup): Promise<void> {
-  const repeated = items.filter((item) => isStart(item.event) && traces.recall(keyOf(item)) !== undefined);
-  if (repeated.length > 0) await traces.readGenerations([...new Set(repeated.map(({ project }) => project))]);
-}
-
-/** Drops tombstones of calls read before their project was deleted: they must not affect later calls. */
-async function dropIfProjectDeleted(
+/** Drops tombstones of calls that were read before their project was deleted: they must not affect later calls. */
+async function withoutOutdated(
   engine: Engine,
   items: readonly RoutedEvent[],
 ): Promise<readonly RoutedEvent[]> {
-  const projects = [...new Set(items.flatMap(({ readAtGeneration: readAt }) => readAt?.project ?? []))];
-  if (projects.length === 0) return items;
-  const generations = await readGenerations(engine, projects);
-  return items.filter(
-    ({ readAtGeneration: readAt }) =>
-      readAt === undefined || readAt.generation === generations.get(readAt.project),
-  );
-}
-
-/** Finds events resolved from the cache whose project was deleted since: their call is gone, so it counts as unknown. */
-async function resolvedFromCache(
-  items: readonly RoutedEvent[],
-  traces: StorageKeyLookup,
-): Promise<ReadonlySet<RoutedEvent>> {
-  const started = new Set(items.filter((item) => isStart(item.event)).map((item) => item.call));
-  const remembered = items.filter(
-    (item) => item.traceId !== undefined && item.event.traceId === undefined && !started.has(item.call),
-  );
-  if (remembered.length === 0) return new Set();
-  const generations = await traces.readGenerations([...new Set(remembered.map((item) => item.project))]);
-  return new Set(remembered.filter((item) => item.resolvedAtGeneration !== generations.get(item.project)));
+  const marks = new Map<Project, string>();
+  for (const { project, readAt } of items)
+    if (readAt !== undefined && !marks.has(project))
+      marks.set(project, await readDeletionMark(engine, project));
+  return items.filter(({ project, readAt }) => readAt === undefined || readAt === marks.get(project));
 }
 
 /** Appends events to the pending ones of their call. An event equal to the newest one is a retry and is skipped. */

@@ -11,7 +11,8 @@ import { areZero, COUNT_SLOTS, countSlots } from "../../usage/count-fields.ts";
 import { statedCostOf } from "../../usage/stated-cost.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
 import { isMore, NOTHING_YET } from "../../usage/most-used.ts";
-import type { CallColumns } from "../read/call-columns.ts";
+import type { CallColumns } from "../read/read-window.ts";
+import { NO_LATENCY } from "../../usage-rollup/usage-record.ts";
 import type { UsageAggregate } from "../../usage-rollup/aggregate.ts";
 import { StatsFold } from "./stats-fold.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
@@ -62,7 +63,7 @@ export class WindowFold extends StatsFold {
     const { calls, own, columns } = read;
     const startedAtUs = calls.startedAtUs[call]!;
     const bucket = this.bucketAt(startedAtUs);
-    const key = columns.keyOf(call);
+    const key = columns.key(call);
     const byLlm = this.groupsOf(key);
     let callAggregate = NONE;
     let most = NOTHING_YET;
@@ -78,8 +79,8 @@ export class WindowFold extends StatsFold {
     if (callAggregate === NONE)
       callAggregate = this.aggregates.at(this.groupOf(calls.usage, NONE, { byLlm, key }), bucket);
     this.aggregates.sums.addCall(callAggregate, columns.isError(call));
-    const latency = columns.latencyOf(call);
-    if (latency === undefined) return;
+    const latency = columns.latencyMs(call);
+    if (latency === NO_LATENCY) return;
     this.aggregates.sums.addLatency(callAggregate, latency);
     this.aggregates.latencies?.add(callAggregate, latency);
   }

@@ -20,7 +20,7 @@ import { inTurns, pacer } from "../../fairness/turns.ts";
  * next ones are read. Throws, also after the first chunk, `StorageError`; `validation` if two calls have one id.
  */
 export async function* streamTraceUsage(
-  found: FoundCalls<undefined>,
+  found: FoundCalls<unknown>,
   options: {
     readonly names: LlmDictionary;
     readonly writer: ByteWriter;

@@ -8,8 +8,7 @@ import type { ProviderOf } from "../../stats/sums/window-fold.ts";
 import { readCalls } from "../../trace-usage/read-calls.ts";
 import { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import type { SelectedTrace } from "../../trace-usage/plan.ts";
-import { traceColumns } from "./trace-columns.ts";
-import { TraceSums } from "./trace-sums.ts";
+import { traceColumns, TraceSums } from "./trace-sums.ts";
 
 export interface FoldRequest {
   readonly project: Project;
