@@ -110,7 +110,7 @@ export class WindowFold extends StatsFold {
     sums.addCalls(into, calls, errors);
     this.addLatencies(into, latency, latencies);
     if (used === undefined) return;
-    sums.addUsage(into, used.counts, 0, used.usages);
+    sums.addUsage(into, used.counts, 0);
     if (used.costs !== undefined) sums.addStated(into, stated);
     if (used.costs !== undefined && !sums.addAggregate(into, used.costs)) this.unpriced.addAggregate(used);
   }
