@@ -119,13 +119,12 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { lingerMs = INGEST_LINGER_MS } = deps;
   const writing = { lingerMs, pending: limiters.writes, onBatch: metrics.batchWritten };
   const traces = createStorageKeyLookup(engine);
-  const writer = createCallWriter({ engine, traces, clock }, writing);
+  const writer = createCallWriter({ engine, traces }, writing);
   const feedback = createFeedbackWriter(engine, clock, writing);
   const content = createContentWriter(engine, writing);
   const all = { calls: meterUsageBasis(writer, registry), feedback, content };
   const writers = disk.limitWrites(all);
   for (const one of Object.values(writers)) app.addHook("onClose", () => one.drain());
-  registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
   registerUsageRollup(app, { engine, clock, runExclusive: writer.runExclusive });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const requestErasure = await registerDeletions(app, config, { engine, clock, writer });

@@ -67,9 +67,9 @@ const contents: readonly Content[] = [
   {
     table: "pending_call_events",
     key: callId,
-    hasContent: sql`kind != 'delete' AND columns != '{}'`,
+    hasContent: sql`NOT JSONHas(columns, 'deleted_at')`,
     isDeleted: (projects) => sql`(${callId}) IN ${fromDeletedCalls(callId, projects)} OR (${callId}) IN
-      (SELECT ${callId} FROM pending_call_events WHERE project_id IN ${projects} AND kind = 'delete')`,
+      (SELECT ${callId} FROM pending_call_events WHERE project_id IN ${projects} AND JSONHas(columns, 'deleted_at'))`,
   },
   {
     // batches materialized after the deletion do not contain the call; rows of replaced batches may remain
