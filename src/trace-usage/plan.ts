@@ -10,14 +10,12 @@ import {
   whereSelected,
   type CallsFilter,
   type CallsSelection,
-  type CompiledQuery,
   type HourRange,
   type SelectionLimits,
 } from "../query/index.ts";
 import { ofProject } from "../query/hour-buckets.ts";
 import { inHoursOf } from "../query/key-range.ts";
 import { join, param, sql, type Sql } from "../query/sql.ts";
-import { invalid } from "../shared/errors.ts";
 import { hourOf, toStoreText } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import type { TimeWindow } from "../buckets/buckets.ts";
@@ -84,7 +82,7 @@ export function planCalls(
   { filter, query: written, limit, window }: CallsRequest,
   limits?: SelectionLimits,
 ): CallsPlan {
-  const query = compile(project, written, limits);
+  const query = written == null ? undefined : compileQuery(written, { project, limits });
   const startedIn = window === undefined ? undefined : hoursOfWindow(window);
   const selected = { project, filter, query, startedIn };
   const condition = conditionOf(selected, window);
@@ -171,15 +169,4 @@ function bounded(us: number): number {
 /** Drops `trace_ids`, which the condition on traces implies. */
 function withoutTraces(filter: CallsFilter | null | undefined): CallsFilter | null | undefined {
   return filter?.trace_ids?.length ? { ...filter, trace_ids: undefined } : filter;
-}
-
-function compile(
-  project: Project,
-  query: unknown,
-  limits: SelectionLimits | undefined,
-): CompiledQuery | undefined {
-  if (query == null) return undefined;
-  const compiled = compileQuery(query, limits === undefined ? { project } : { project, limits });
-  if (compiled.ok) return compiled;
-  throw invalid(compiled.issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
 }
