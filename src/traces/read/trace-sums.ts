@@ -6,7 +6,7 @@ import { Unpriced } from "../../stats/sums/unpriced.ts";
 import type { ProviderOf } from "../../stats/sums/window-fold.ts";
 import { ownUsageSteps } from "../../trace-usage/fold/own-usage.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
-import { usageOf } from "../../trace-usage/fold/usage-of.ts";
+import { usageOf } from "../../trace-usage/fold/used.ts";
 import { wastedCalls } from "../../trace-usage/fold/wasted-calls.ts";
 import { idOf, isFinished, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
