@@ -19,7 +19,6 @@ const suites = {
   http: [
     "audit",
     "calls-query",
-    "calls-stats",
     "calls-with-feedback",
     "costs",
     "data-tables",

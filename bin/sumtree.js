@@ -14,7 +14,6 @@ const FILES = {
   keys: "scripts/keys",
   migrate: "scripts/migrate",
   "usage-rollup": "scripts/usage-rollup",
-  reshard: "scripts/reshard",
   backup: "scripts/backup",
   restore: "scripts/restore",
 };
@@ -25,7 +24,6 @@ const USAGE = `Sumtree: what every call of an LLM trace really used and cost.
   sumtree keys …       manage API keys
   sumtree migrate      bring a store to this version
   sumtree usage-rollup …  verify or rebuild the hourly pre-aggregation
-  sumtree reshard …    copy a cluster's store, for example to add shards
   sumtree backup       copy the embedded store while it runs
   sumtree restore …    make a store from a copy
   sumtree --version`;

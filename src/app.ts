@@ -15,9 +15,11 @@ import { callsQueryRoutes } from "./calls/read/routes.ts";
 import { createCallWriter } from "./calls/write/call-writer.ts";
 import { createNamedCalls } from "./calls/storage-key/named-calls.ts";
 import { createStorageKeyLookup } from "./calls/storage-key/key-lookup.ts";
+import { cacheReads } from "./store/cached-reads.ts";
 import type { Engine } from "./store/engine.ts";
+import { instrumentEngine } from "./store/instrumented-engine.ts";
+import { retryWithoutSpace } from "./store/require-free-space.ts";
 import { backupDirOf, type Config } from "./config.ts";
-import { guardStore } from "./guarded-store.ts";
 import { connectionLimit } from "./connection-limit.ts";
 import { costRoutes } from "./prices/routes/cost-routes.ts";
 import { feedbackOfRefs } from "./feedback/feedback-of-refs.ts";
@@ -103,7 +105,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const limiters = createLimiters(config);
   registerLimiterMetrics(registry, limiters);
   const app = await createServer(config, { logger: deps.logger, registry, limiters });
-  const engine = guardStore(app, { engine: deps.engine, clock, meter: metrics.statements });
+  const engine = cacheReads(retryWithoutSpace(instrumentEngine(deps.engine, metrics.statements)));
   await registerKeys(app, config, { engine, rootKey, clock, steady });
 
   const priceStore = createPriceStore(engine);

@@ -1,5 +1,4 @@
 import { routeSchemas } from "../http/openapi/route-text.ts";
-import { callsStatsResponse } from "./calls-stats/schema.ts";
 import { usageStatsResponse } from "./schema.ts";
 
 const usage = {
@@ -64,42 +63,5 @@ export const schemas = routeSchemas({
       },
     },
     response: { 200: usageStatsResponse },
-  },
-  callsStats: {
-    summary: "Usage by model and latencies over time, for the Weave SDKs",
-    description:
-      "`usage_metrics` by bucket and model and `call_metrics` by bucket, over the calls of a window. Each call only adds its own " +
-      "usage, so nothing is counted twice, even without a filter. Costs use the prices at the time of each call.",
-    success: "Buckets of usage and of calls",
-    example: {
-      request: {
-        project_id: "acme/demo",
-        start: "2026-01-15T00:00:00Z",
-        end: "2026-01-16T00:00:00Z",
-        granularity: 86400,
-        usage_metrics: [{ metric: "input_tokens" }, { metric: "total_cost", aggregations: ["sum", "max"] }],
-        call_metrics: [{ metric: "latency_ms", aggregations: ["avg"], percentiles: [95] }],
-      },
-      response: {
-        start: "2026-01-15T00:00:00.000Z",
-        end: "2026-01-16T00:00:00.000Z",
-        granularity: 86400,
-        timezone: "UTC",
-        usage_buckets: [
-          {
-            timestamp: "2026-01-15T00:00:00.000Z",
-            model: "gpt-4o",
-            sum_input_tokens: 1200,
-            sum_total_cost: 0.006,
-            max_total_cost: 0.004,
-            count: 2,
-          },
-        ],
-        call_buckets: [
-          { timestamp: "2026-01-15T00:00:00.000Z", avg_latency_ms: 850, p95_latency_ms: 1200, count: 2 },
-        ],
-      },
-    },
-    response: { 200: callsStatsResponse },
   },
 });

@@ -22,10 +22,6 @@ import type { SumTraces } from "./sum-traces.ts";
 import type { ProviderOf } from "./sums/window-fold.ts";
 import { printResponse } from "./response/print-response.ts";
 import { printCsv } from "./response/print-csv.ts";
-import { printCallsStats } from "./calls-stats/print-calls-stats.ts";
-import { planCallsStats } from "./calls-stats/plan.ts";
-import { callsStatsRequest } from "./calls-stats/schema.ts";
-import { sumCalls } from "./calls-stats/sum-calls.ts";
 
 export interface UsageStatsDeps {
   readonly engine: Engine;
@@ -41,42 +37,30 @@ export interface UsageStatsDeps {
   readonly sumTraces: SumTraces;
 }
 
-/** Routes for usage and cost over local time, by any dimension; and the same for the Weave SDKs. */
+/** Routes for usage and cost over local time, by any dimension. */
 export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { engine, selectionLimits, maxPercentiles, maxCalls, maxAggregates, clock, bookFor, providerOf } =
     deps;
   const limits = { selection: selectionLimits, maxPercentiles };
   const config = { access: readAccess, tag: "usage" };
-  const settings = (): PlanSettings => ({ selectionLimits, nowMs: clock.now() });
-  const readingFor = (reply: FastifyReply): WindowLimits => ({ maxCalls, signal: abortOnClose(reply) });
 
   const stats = { ...schemas.usageStats, body: usageStatsRequest(limits) };
   app.post("/usage/stats", { config, schema: stats }, async (request, reply) => {
     const project = request.grant.project(request.body.project_id);
-    const now = settings();
-    const groups = planGroups(request.body, now);
-    const reading = readingFor(reply);
+    const settings: PlanSettings = { selectionLimits, nowMs: clock.now() };
+    const groups = planGroups(request.body, settings);
+    const reading: WindowLimits = { maxCalls, signal: abortOnClose(reply) };
     const summed = async (): Promise<StatsFold> => {
       if (groups.of === "traces")
-        return deps.sumTraces({ ...deps, ...reading }, { project, request: request.body, groups }, now);
-      const plan = planStats(project, request.body, groups, now);
+        return deps.sumTraces({ ...deps, ...reading }, { project, request: request.body, groups }, settings);
+      const plan = planStats(project, request.body, groups, settings);
       const book = plan.withCosts ? await bookFor(project) : undefined;
       return sumWindow(engine, { plan, book, providerOf, maxAggregates }, reading);
     };
     const fold = await summed();
     if (wantsCsv(request)) return send(asCsv(reply, "usage-stats.csv"), printCsv(fold, groups));
     return send(reply.type(JSON_TYPE), printResponse(fold, groups));
-  });
-
-  const calls = { ...schemas.callsStats, body: callsStatsRequest(limits) };
-  app.post("/calls/stats", { config, schema: calls }, async (request, reply) => {
-    const project = request.grant.project(request.body.project_id);
-    const plan = planCallsStats(project, request.body, settings());
-    const reading = readingFor(reply);
-    const book = plan.withCosts ? await bookFor(project) : undefined;
-    const fold = await sumCalls(engine, { plan, book, maxAggregates }, reading);
-    return send(reply.type(JSON_TYPE), printCallsStats(fold, plan));
   });
 }
 

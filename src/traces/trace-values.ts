@@ -1,7 +1,8 @@
 import { sql, trusted, type Sql } from "../query/sql.ts";
 import { assertNever } from "../shared/assert-never.ts";
 import { NO_LATENCY } from "../usage-rollup/usage-record.ts";
-import { isUnknown, type Cost, type Figures } from "./figures.ts";
+import { attodollars, knownOf, type Money } from "../prices/money.ts";
+import type { Figures } from "./figures.ts";
 
 /** Values of a trace that lists are sorted by. */
 export const TRACE_VALUES = [
@@ -47,8 +48,9 @@ export function valueOf(
   }
 }
 
-function amountOf(cost: Cost): bigint | undefined {
-  return isUnknown(cost) ? undefined : cost.amount;
+function amountOf(money: Money): bigint | undefined {
+  const known = knownOf(money);
+  return known === null ? undefined : attodollars(known);
 }
 
 /** SQL over the columns of `recordsByTrace`: the same value, and whether it is unknown. `costUnit`: 10^-18 USD per unit. */
@@ -73,10 +75,10 @@ export function valueColumns(
     case "total_tokens":
       return known(sql`tokens`);
     case "total_cost":
-      return { isUnknown: sql`used > 0 AND priced = 0`, value: sql`toInt128(cost) * ${unit}` };
+      return { isUnknown: sql`unpriced > 0 AND priced = 0`, value: sql`toInt128(cost) * ${unit}` };
     case "wasted_cost":
       return {
-        isUnknown: sql`wasted_used > 0 AND wasted_priced = 0`,
+        isUnknown: sql`wasted_unpriced > 0 AND wasted_priced = 0`,
         value: sql`toInt128(wasted_cost) * ${unit}`,
       };
     default:

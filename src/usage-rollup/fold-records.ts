@@ -2,7 +2,7 @@ import { inTurns } from "../fairness/turns.ts";
 import type { Engine } from "../store/engine.ts";
 import { eachOwnUsage } from "../trace-usage/fold/own-usage.ts";
 import { wastedCalls } from "../trace-usage/fold/wasted-calls.ts";
-import { isSelected, releaseCalls, type CallTable } from "../trace-usage/table/call-table.ts";
+import { isSelected, type CallTable } from "../trace-usage/table/call-table.ts";
 import { LlmDictionary } from "../trace-usage/table/llm-dictionary.ts";
 import { callTableSteps } from "../trace-usage/table/read-call-table.ts";
 import type { Sql } from "../query/sql.ts";
@@ -19,7 +19,7 @@ import {
   type UsageRecord,
   type RecordUsage,
 } from "./usage-record.ts";
-import { readRecordBytes, RecordColumns } from "./record-columns.ts";
+import { readRecordBytes, recordColumns, type RecordColumns } from "./record-columns.ts";
 
 export interface FoldedRecords {
   /** Fingerprint of exactly the rows that were folded. */
@@ -37,18 +37,15 @@ export async function foldRecords(
 ): Promise<FoldedRecords | undefined> {
   const bytes = await readRecordBytes(engine, toRead, signal);
   const names = new LlmDictionary();
-  const columns = new RecordColumns(bytes);
-  const options = { readMore: columns.readBlock };
-  const calls = await inTurns(callTableSteps(bytes, undefined, names, options));
+  const { more: columns, readMore } = recordColumns.open(bytes);
+  using calls = await inTurns(callTableSteps(bytes, undefined, names, { readMore }));
   try {
     const folded = await inTurns(recordsOf(calls, columns, names));
-    return folded && { fingerprint: columns.fingerprint, ...folded };
+    return folded && { fingerprint: columns.fingerprint(0), ...folded };
   } catch (error) {
     // leaves this hour to query time, so that other projects are still materialized
     if (error instanceof AppError && error.code === "too_many_calls") return undefined;
     throw error;
-  } finally {
-    releaseCalls(calls);
   }
 }
 
@@ -61,7 +58,7 @@ function* recordsOf(
   const hours: number[] = [];
   let isExact = true;
   const isFirst = firstCalls(calls, columns);
-  const isWasted = wastedCalls(calls, (call) => columns.errors[call] === 1);
+  const isWasted = wastedCalls(calls, columns.isError);
   yield* eachOwnUsage({ calls, names }, (call, usages) => {
     const used = usages.map(recordUsageOf);
     if (!used.every((usage) => usage !== undefined)) {
@@ -75,30 +72,31 @@ function* recordsOf(
       is_wasted: isWasted[call]!,
       records: 1,
     };
-    const latency_ms = columns.latencies[call]!;
+    const latency_ms = columns.latencyMs(call);
     const unfinished = latency_ms === NO_LATENCY ? 1 : 0;
-    const counted = { calls: 1, errors: columns.errors[call]!, unfinished, latency_ms };
+    const counted = { calls: 1, errors: Number(columns.isError(call)), unfinished, latency_ms };
     const notCounted = { calls: 0, errors: 0, unfinished: 0, latency_ms: NO_LATENCY };
     const primary = indexOfMost(used);
     if (used.length === 0) records.push({ ...of, ...counted, ...NO_USAGE });
     for (const [index, usage] of used.entries())
       records.push({ ...of, ...(index === primary ? counted : notCounted), ...usage });
-    while (hours.length < records.length) hours.push(columns.hours[call]!);
+    while (hours.length < records.length) hours.push(columns.hour(call));
   });
   return isExact ? { records, hours } : undefined;
 }
 
 /** Marks the root of each trace with 1: its earliest call without a parent, or its earliest call. */
-function firstCalls(calls: CallTable, { fields: { trace_id: traceIds }, roots }: RecordColumns): Uint8Array {
+function firstCalls(calls: CallTable, { trace_id: traceOf, isRoot }: RecordColumns): Uint8Array {
   const isBefore = (one: number, other: number): boolean => {
-    const order = roots[other]! - roots[one]! || calls.startedAtUs[one]! - calls.startedAtUs[other]!;
+    const order =
+      Number(isRoot(other)) - Number(isRoot(one)) || calls.startedAtUs[one]! - calls.startedAtUs[other]!;
     return (order || compareIds(calls, one, other)) < 0;
   };
   const first = new Map<string, number>();
   for (let call = 0; call < calls.count; call++) {
     if (!isSelected(calls, call)) continue;
-    const known = first.get(traceIds[call]!);
-    if (known === undefined || isBefore(call, known)) first.set(traceIds[call]!, call);
+    const known = first.get(traceOf(call));
+    if (known === undefined || isBefore(call, known)) first.set(traceOf(call), call);
   }
   const marks = new Uint8Array(calls.count);
   for (const call of first.values()) marks[call] = 1;
@@ -117,16 +115,16 @@ function indexOfMost(used: readonly RecordUsage[]): number {
 }
 
 /** Unrolled for speed: runs for every call. */
-function fieldsOf({ fields, roots }: RecordColumns, call: number): Pick<RecordCall, CallField | "is_root"> {
+function fieldsOf(columns: RecordColumns, call: number): Pick<RecordCall, CallField | "is_root"> {
   return {
-    op_name: fields.op_name[call]!,
-    trace_id: fields.trace_id[call]!,
-    thread_id: fields.thread_id[call]!,
-    turn_id: fields.turn_id[call]!,
-    svc_user_id: fields.svc_user_id[call]!,
-    svc_run_id: fields.svc_run_id[call]!,
-    api_key: fields.api_key[call]!,
-    status: fields.status[call]!,
-    is_root: roots[call]!,
+    op_name: columns.op_name(call),
+    trace_id: columns.trace_id(call),
+    thread_id: columns.thread_id(call),
+    turn_id: columns.turn_id(call),
+    svc_user_id: columns.svc_user_id(call),
+    svc_run_id: columns.svc_run_id(call),
+    api_key: columns.api_key(call),
+    status: columns.status(call),
+    is_root: Number(columns.isRoot(call)),
   };
 }

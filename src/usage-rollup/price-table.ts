@@ -1,4 +1,5 @@
 import type { AggregateCost } from "../prices/cost-of-aggregate.ts";
+import { attodollarsOf, PER_PICODOLLAR } from "../prices/money.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import { COST_SLOTS } from "../prices/cost-fields.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
@@ -8,9 +9,6 @@ import { countTiersBelow } from "./input-tier.ts";
 import type { PriceBreakpoints } from "./price-breakpoints.ts";
 import { parsePriceKey, type PriceKey } from "./price-key.ts";
 import type { Sums } from "./sum-records.ts";
-
-/** Costs are compared in 10^-18 USD, so that prices with fractions of a picodollar are whole numbers. */
-export const PER_PICODOLLAR = 1_000_000;
 
 /** Prices per quantity of a record, by price key, interval and input tier; the cost of a record is linear in its quantities. */
 export interface PriceTable {
@@ -26,7 +24,7 @@ export interface PriceTable {
   /** `UInt8`: the record has usage; some of it has a price; some has none. */
   readonly isUsed: Sql;
   readonly isPriced: Sql;
-  readonly isPartial: Sql;
+  readonly isUnpriced: Sql;
   /** All records of a trace sum have the same entry. */
   readonly suitsTraceSums: boolean;
 }
@@ -50,7 +48,7 @@ interface Entry {
   /** The part of each price that belongs to each cost, and whether that cost is known. */
   readonly kinds: readonly { readonly prices: readonly number[]; readonly isPriced: boolean }[];
   readonly isPriced: boolean;
-  readonly isPartial: boolean;
+  readonly isUnpriced: boolean;
 }
 
 /** Builds the table for summed records. `undefined` if it is too large, or a price exceeds 64 bits. */
@@ -117,7 +115,7 @@ function entryOf(key: PriceKey, at: { book: PriceBook; atUs: number; input: numb
     prices: costs.map((_, place) => kinds.reduce((sum, { prices }) => sum + prices[place]!, 0)),
     kinds,
     isPriced: kinds.some(({ isPriced }) => isPriced),
-    isPartial: known.includes(null),
+    isUnpriced: known.includes(null),
   };
 }
 
@@ -182,7 +180,10 @@ function printed(
       const ofEntries = entries.map((entry) => (entry && pricesOf(entry)[place]) ?? 0);
       if (ofEntries.every((price) => price === 0)) return [];
       const quantity = QUANTITIES[place] ?? `units[${place - QUANTITIES.length + 1}]`;
-      const amounts = param("Array(Int64)", ofEntries.map(isShort ? String : inAttodollars));
+      const amounts = param(
+        "Array(Int64)",
+        ofEntries.map(isShort ? String : (price) => String(attodollarsOf(price))),
+      );
       return [sql`${type}(${trusted(quantity)}) * arrayElement(${amounts}, ${at})`];
     }).flat();
     return terms.length === 0 ? sql`${type}(0)` : sql`if(${isUsed}, ${join(terms, " + ")}, ${type}(0))`;
@@ -197,7 +198,7 @@ function printed(
     costUnit: isShort ? PER_PICODOLLAR : 1,
     isUsed,
     isPriced: flag((entry) => entry.isPriced),
-    isPartial: flag((entry) => entry.isPartial),
+    isUnpriced: flag((entry) => entry.isUnpriced),
   };
 }
 
@@ -213,12 +214,4 @@ function entryIndex({ intervalStartsUs, prices }: Omit<Axes, "texts">): Sql {
 
 function numbered(length: number): Sql {
   return sql`arrayMap(index -> toUInt32(index), range(1, ${trusted(String(length + 1))}))`;
-}
-
-/** Converts a price in picodollars to 10^-18 USD, rounded to a whole number. */
-function inAttodollars(price: number): string {
-  const whole = Math.trunc(price);
-  return String(
-    BigInt(whole) * BigInt(PER_PICODOLLAR) + BigInt(Math.round((price - whole) * PER_PICODOLLAR)),
-  );
 }

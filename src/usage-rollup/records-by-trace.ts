@@ -1,4 +1,5 @@
 import type { TimeWindow } from "../buckets/buckets.ts";
+import { usdOf, type Money } from "../prices/money.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { hourIn } from "./hour.ts";
@@ -19,6 +20,14 @@ export interface TraceSelection {
   readonly traces: readonly Sql[];
 }
 
+/** Reads `sum(cost)`, as text, with flags such as `priced` and `unpriced`. */
+export function moneyOf(
+  { costUnit }: PriceTable,
+  [amount, priced, unpriced]: readonly [amount: string, priced: number, unpriced: number],
+): Money {
+  return { usd: priced === 0 ? null : usdOf(BigInt(amount) * BigInt(costUnit)), unpriced: unpriced > 0 };
+}
+
 export interface TraceRecords {
   readonly project: Project;
   readonly manifests: readonly RollupManifest[];
@@ -37,8 +46,8 @@ const NONE = trusted(String(NO_LATENCY));
 
 /**
  * SQL subquery over the records of manifests, or their trace sums, a row per trace: `records`, `is_selected`, `started_us`, the sums `trace_calls`,
- * `failed`, `unfinished`, `tokens`, `cost` and `wasted_cost` in the unit of the prices, whether something used has a price,
- * `root_latency_ms` (`NO_LATENCY` if the root has not ended, or there is none), and `ofTraces`.
+ * `failed`, `unfinished`, `tokens`, `cost` and `wasted_cost` in the unit of the prices, whether something used has a price (`priced`,
+ * `wasted_priced`) or has none (`unpriced`, `wasted_unpriced`), `root_latency_ms` (`NO_LATENCY` if the root has not ended, or there is none), and `ofTraces`.
  */
 export function recordsByTrace(
   { project, manifests, prices }: TraceRecords,
@@ -53,11 +62,7 @@ export function recordsByTrace(
   const stored = (rows: Sql): Sql =>
     sql`usage_rollup WHERE project_id = ${param("String", project)} AND ${rows} AND ${hours} AND batch_id IN ${batches}`;
   const everyCall = sql`(SELECT *, if(is_root = 1, '', '-') AS parent_id FROM ${stored(IS_RECORD)})`;
-  const { cost, isUsed, isPriced, isPartial, keyIndex } = prices;
-  const [priced, wastedPriced] =
-    isPriced === isUsed
-      ? [sql`used`, sql`wasted_used`]
-      : [sql`max(is_priced)`, sql`max(is_priced AND is_wasted = 1)`];
+  const { cost, isUsed, isPriced, isUnpriced, keyIndex } = prices;
   const isTrue = (condition: Sql): Sql => sql`max(toUInt8(ifNull(${condition}, 0))) = 1`;
   const selected = [
     sql`started_us >= ${instant(started.startUs)} AND started_us < ${instant(started.endUs)}`,
@@ -69,13 +74,13 @@ export function recordsByTrace(
       maxIf(started_at_us, is_first = 1) AS started_us,
       sum(calls) AS trace_calls, sum(errors) AS failed, sum(unfinished) AS unfinished,
       sum(total_tokens) AS tokens,
-      sum(record_cost) AS cost, max(is_used) AS used, ${priced} AS priced, max(is_partial) AS partial,
-      sumIf(record_cost, is_wasted = 1) AS wasted_cost, max(is_used AND is_wasted = 1) AS wasted_used,
-      ${wastedPriced} AS wasted_priced, max(if(${OF_ROOT}, latency_ms, ${NONE})) AS root_latency_ms,
+      sum(record_cost) AS cost, max(is_priced) AS priced, max(is_unpriced) AS unpriced,
+      sumIf(record_cost, is_wasted = 1) AS wasted_cost, max(is_priced AND is_wasted = 1) AS wasted_priced,
+      max(is_unpriced AND is_wasted = 1) AS wasted_unpriced, max(if(${OF_ROOT}, latency_ms, ${NONE})) AS root_latency_ms,
       (${join(selected, " AND ")}) AS is_selected${list(ofTraces)}
     FROM (
       SELECT *, if(is_root = 1, '', '-') AS parent_id, ${keyIndex} AS key_index, ${cost} AS record_cost, ${isUsed} AS is_used,
-        ${isPriced} AS is_priced, ${isPartial} AS is_partial${list(ofRecords)}
+        ${isPriced} AS is_priced, ${isUnpriced} AS is_unpriced${list(ofRecords)}
       FROM ${stored(prices.suitsTraceSums ? IS_TRACE_SUM : IS_RECORD)}
     )
     GROUP BY trace_id`;

@@ -1,3 +1,5 @@
+import { computedColumns } from "../query/fields/columns.ts";
+import { sql, trusted } from "../query/sql.ts";
 import { inputOfRequest, requestsOf, uncachedTokens } from "../prices/cost-of-call.ts";
 import { countMembers, type CountWire } from "../usage/count-fields.ts";
 import { statedCostOf } from "../usage/stated-cost.ts";
@@ -20,6 +22,9 @@ export type CallField = (typeof CALL_FIELDS)[number];
 
 /** Latency of a call that has not ended or is counted in another record. */
 export const NO_LATENCY = Number.MIN_SAFE_INTEGER;
+/** SQL over the columns of `calls`: latency in ms, or `NO_LATENCY`; whether the call failed. */
+export const LATENCY = sql`ifNull(${computedColumns.get("latency_ms")!.sql}, ${trusted(String(NO_LATENCY))})`;
+export const HAS_FAILED = sql`(ifNull(exception, '') != '')`;
 
 /** Own usage of a call for one LLM. */
 export interface RecordUsage extends Counts {

@@ -79,7 +79,6 @@ const samples: Readonly<Record<string, object | null>> = {
   "POST /feedback/replace": { ...feedback, feedback_id: "f" },
   "POST /feedback/query": { project_id },
   "POST /feedback/purge": { project_id, query: byId },
-  "POST /calls/stats": { project_id, start: "2026-01-01T00:00:00Z", end: "2026-01-01T01:00:00Z" },
   "POST /usage/stats": { project_id, start: "2026-01-01T00:00:00Z", end: "2026-01-01T01:00:00Z" },
   "POST /feedback/stats": { project_id, start: "2026-01-01T00:00:00Z", end: "2026-01-01T01:00:00Z" },
   "POST /feedback/payload_schema": { project_id, start: "2026-01-01T00:00:00Z" },

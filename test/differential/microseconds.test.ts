@@ -195,22 +195,6 @@ const checks: Readonly<Record<string, Check>> = {
     }
   },
 
-  async "/calls/stats"(about, { asked, startUs, endUs, isIn }) {
-    const stats = await ask("/calls/stats", {
-      ...asked,
-      usage_metrics: [{ metric: "total_cost", aggregations: ["sum"] }],
-      call_metrics: [{ metric: "call_count", aggregations: ["sum"] }],
-    });
-    expect([stats.start, stats.end]).toEqual([told(startUs), told(endUs)]);
-    const calls = about.calls.filter(({ atUs }) => isIn(atUs));
-    const buckets = byBucket(calls, ({ atUs }) => atUs, stats.granularity);
-    expect(nonEmpty(stats.call_buckets)).toEqual(counts(buckets));
-    for (const { timestamp, sum_total_cost: sum } of stats.usage_buckets) {
-      const { usdE6 } = totalsOf(about, buckets.get(timestamp) ?? []);
-      expect([timestamp, Math.round((sum ?? 0) * 1e6)]).toEqual([timestamp, usdE6 ?? 0]);
-    }
-  },
-
   async "/feedback/stats"(about, { asked, startUs, endUs, isIn }) {
     const stats = await ask("/feedback/stats", asked);
     expect([stats.start, stats.end]).toEqual([told(startUs), told(endUs)]);

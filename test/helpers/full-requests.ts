@@ -272,14 +272,4 @@ export const fullRequests: Readonly<Record<string, object>> = {
     order_by: "total_tokens",
     limit: 10,
   },
-  "POST /calls/stats": {
-    project_id,
-    start: at,
-    end: "2026-01-02T00:00:00Z",
-    granularity: 3600,
-    timezone: "Europe/Berlin",
-    filter: sdkFilter,
-    usage_metrics: [{ metric: "total_tokens", aggregations: ["sum"], percentiles: [50] }],
-    call_metrics: [{ metric: "latency_ms", aggregations: ["avg"], percentiles: [50] }],
-  },
 };

@@ -38,8 +38,6 @@ export interface Dimensions {
   readonly callKey: Sql | undefined;
 }
 
-export const NO_DIMENSIONS: Dimensions = { all: [], callKey: undefined };
-
 /** Parses `group_by`. Issues: unknown and repeated fields; their `loc` is relative to the list. */
 export function planDimensions(requested: readonly RequestedDimension[]): {
   readonly dimensions: Dimensions;

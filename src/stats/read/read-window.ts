@@ -1,12 +1,14 @@
 import type { Engine } from "../../store/engine.ts";
 import type { CallsPlan } from "../../trace-usage/plan.ts";
-import { readCalls, type ExtraColumns } from "../../trace-usage/read-calls.ts";
-import { releaseCalls, type CallTable } from "../../trace-usage/table/call-table.ts";
+import { readCalls } from "../../trace-usage/read-calls.ts";
+import type { CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import type { Steps } from "../../shared/steps.ts";
 import { inTurns } from "../../fairness/turns.ts";
 import { AppError } from "../../shared/errors.ts";
-import { CallColumns } from "./call-columns.ts";
+import { always, flag, integer, moreColumns, text } from "../../trace-usage/table/more-columns.ts";
+import { HAS_FAILED, LATENCY, NO_LATENCY } from "../../usage-rollup/usage-record.ts";
+import { sql } from "../../query/sql.ts";
 import type { WindowPlan } from "../plan/plan-stats.ts";
 
 export interface WindowLimits {
@@ -14,6 +16,17 @@ export interface WindowLimits {
   readonly maxCalls: number;
   readonly signal: AbortSignal;
 }
+
+/** Failure, latency and values of the group key of a call. */
+function callColumns({ dimensions: { callKey }, latency }: Pick<WindowPlan, "dimensions" | "latency">) {
+  return moreColumns((selected) => ({
+    isError: flag(HAS_FAILED),
+    latencyMs: latency === undefined ? always(NO_LATENCY) : integer(LATENCY),
+    /** One value per line; '' of calls that are not selected. */
+    key: callKey === undefined ? always("") : text(sql`if(ifNull(${selected}, 0), ${callKey}, '')`),
+  }));
+}
+export type CallColumns = ReturnType<ReturnType<typeof callColumns>["open"]>["more"];
 
 export interface WindowToFold {
   readonly plan: WindowPlan;
@@ -33,19 +46,10 @@ export async function foldCalls(
   { maxCalls, signal }: WindowLimits,
 ): Promise<void> {
   if (plan.buckets.startsUs.length === 0) return;
-  const columns: ExtraColumns<CallColumns> = {
-    select: (selected) => CallColumns.select(plan, selected),
-    open(bytes) {
-      const more = new CallColumns(bytes, plan);
-      return { more, readBlock: more.readBlock };
-    },
-  };
   const tooMany = (what: string): AppError => tooManyCalls(what, maxCalls);
+  const columns = callColumns(plan);
   const found = await readCalls(engine, calls, { names, columns, forOwn: true, maxCalls, tooMany, signal });
-  for await (const { calls: table, more } of found.tables) {
-    await inTurns(fold.add(table, more));
-    releaseCalls(table);
-  }
+  for await (using table of found.tables) await inTurns(fold.add(table.calls, table.more));
 }
 
 function tooManyCalls(what: string, maxCalls: number): AppError {

@@ -12,7 +12,7 @@ import {
 } from "../plan/members.ts";
 import type { Order } from "../plan/order.ts";
 import { Sums } from "../sums/sums.ts";
-import { compareUsd, usdText, type Usd } from "../sums/usd.ts";
+import { compareUsd, usdText, type Usd } from "../../prices/money.ts";
 
 /** Members of totals. */
 export interface TotalShape {

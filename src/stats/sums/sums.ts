@@ -1,16 +1,17 @@
 import type { LatencySums } from "../../usage-rollup/aggregate.ts";
 import type { StatedCost } from "../../usage/stated-cost.ts";
 import type { AggregateCost } from "../../prices/cost-of-aggregate.ts";
+import { addUsd, knownOf, usd, usdProduct, type Money, type Usd } from "../../prices/money.ts";
 import { PER_USD } from "../../prices/picodollars.ts";
 import { resize } from "../../shared/buffers.ts";
 import { COST_MEMBERS, COUNT_MEMBERS, TRACE_COUNT_MEMBERS } from "../plan/members.ts";
-import { addUsd, usd, usdProduct, type Usd } from "./usd.ts";
 
-/** Counts after those of `COUNT_MEMBERS`: usages that state a cost, those of `TRACE_COUNT_MEMBERS`, and wasted usages. */
+/** Counts after those of `COUNT_MEMBERS`: usages that state a cost, those of `TRACE_COUNT_MEMBERS`, and what has no price. */
 const USAGES_STATED = COUNT_MEMBERS.length;
 const TRACES = USAGES_STATED + 1;
-const USAGES_WASTED = TRACES + TRACE_COUNT_MEMBERS.length;
-const COUNT_SLOTS = USAGES_WASTED + 1;
+export const UNPRICED_SLOT = TRACES + TRACE_COUNT_MEMBERS.length;
+const WASTED_UNPRICED = UNPRICED_SLOT + 1;
+const COUNT_SLOTS = WASTED_UNPRICED + 1;
 /** Offset of the usage counts, after calls and errors. */
 const USAGE_SLOT = 2;
 /** Cost members, except the total. */
@@ -20,16 +21,13 @@ const AMOUNTS = COST_SLOTS + 2;
 const STATED = COST_SLOTS;
 const WASTED = COST_SLOTS + 1;
 const PICODOLLARS_PER_TICK = 100;
-const ZERO: Usd = { dollars: 0, picodollars: 0 };
 const FIRST_ROWS = 64;
 
 /** Sums of usages and traces. */
 export interface SummedRow {
-  /** In the order of `Sums.countOf`, then the number of wasted usages. */
+  /** In the order of `Sums.countOf`. */
   readonly counts: readonly number[];
-  readonly isUsed: boolean;
-  readonly isPartial: boolean;
-  readonly stated: StatedCost;
+  readonly statedTicks: number;
   /** In the order of `costFields`; null if nothing has a price. */
   readonly costs: readonly (Usd | null)[];
   readonly wasted: Usd | null;
@@ -43,11 +41,8 @@ export class Sums {
   length = 0;
   private readonly withCosts: boolean;
   private counts: Float64Array = new Float64Array(FIRST_ROWS * COUNT_SLOTS);
-  /** Number of usages added, and of those with each cost. */
-  private usages: Float64Array = new Float64Array(FIRST_ROWS);
+  /** Number of known amounts, of one usage or several. */
   private priced: Float64Array;
-  /** Number of usages with an unknown cost. */
-  private partial: Float64Array = new Float64Array(FIRST_ROWS);
   private dollars: Float64Array;
   private picodollars: Float64Array;
   private latencies: Float64Array = new Float64Array(FIRST_ROWS * 4);
@@ -67,7 +62,7 @@ export class Sums {
   }
 
   addRow(): number {
-    if (this.length === this.usages.length) this.grow();
+    if (this.length * COUNT_SLOTS === this.counts.length) this.grow();
     return this.length++;
   }
 
@@ -82,8 +77,7 @@ export class Sums {
   }
 
   /** Adds the counts at index `at` of `from`, of one or several usages. */
-  addUsage(row: number, from: Float64Array, at: number, usages = 1): void {
-    this.usages[row]! += usages;
+  addUsage(row: number, from: Float64Array, at: number): void {
     const into = row * COUNT_SLOTS + USAGE_SLOT;
     for (let slot = 0; slot < USAGES_STATED - USAGE_SLOT; slot++)
       this.counts[into + slot]! += from[at + slot]!;
@@ -104,7 +98,7 @@ export class Sums {
       if (sum < PER_USD) this.picodollars[at] = sum;
       else this.addUsd(at, usd(cost));
     }
-    if (!isKnown) this.partial[row]! += 1;
+    if (!isKnown) this.counts[row * COUNT_SLOTS + UNPRICED_SLOT]! += 1;
     return isKnown;
   }
 
@@ -117,16 +111,18 @@ export class Sums {
       for (const { quantity, price } of products) this.addUsd(at, usdProduct(quantity, price));
     }
     const isKnown = !costs.includes(null);
-    if (!isKnown) this.partial[row]! += 1;
+    if (!isKnown) this.counts[row * COUNT_SLOTS + UNPRICED_SLOT]! += 1;
     return isKnown;
   }
 
   /** Adds the costs of an added usage of a failed call, or below one, in picodollars; NaN without a price. */
   addWasted(row: number, costs: Float64Array): void {
-    this.counts[row * COUNT_SLOTS + USAGES_WASTED]! += 1;
     const at = row * AMOUNTS + WASTED;
     for (const cost of costs) {
-      if (Number.isNaN(cost)) continue;
+      if (Number.isNaN(cost)) {
+        this.counts[row * COUNT_SLOTS + WASTED_UNPRICED]! += 1;
+        continue;
+      }
       this.priced[at]! += 1;
       this.addUsd(at, usd(cost));
     }
@@ -139,12 +135,10 @@ export class Sums {
     this.counts[at + 2]! += Number(hasFailures);
   }
 
-  addSummed(row: number, { counts, isUsed, isPartial, stated, costs, wasted }: SummedRow): void {
+  addSummed(row: number, { counts, statedTicks, costs, wasted }: SummedRow): void {
     counts.forEach((count, slot) => (this.counts[row * COUNT_SLOTS + slot]! += count));
-    this.usages[row]! += Number(isUsed);
-    this.partial[row]! += Number(isPartial);
     if (!this.withCosts) return;
-    this.addStated(row, stated);
+    this.addStated(row, { ticks: statedTicks, usages: 0 });
     [...costs, null, wasted].forEach((amount, slot) => {
       if (amount === null) return;
       this.priced[row * AMOUNTS + slot]! += 1;
@@ -166,18 +160,13 @@ export class Sums {
   addFrom(others: Sums, from: number, row: number): void {
     for (let slot = 0; slot < COUNT_SLOTS; slot++)
       this.counts[row * COUNT_SLOTS + slot]! += others.counts[from * COUNT_SLOTS + slot]!;
-    this.usages[row]! += others.usages[from]!;
-    this.partial[row]! += others.partial[from]!;
     const latencies = others.latenciesOf(from);
     if (latencies.count > 0) this.addLatencies(row, latencies);
     if (!this.withCosts) return;
     for (let slot = 0; slot < AMOUNTS; slot++) {
       const other = from * AMOUNTS + slot;
       this.priced[row * AMOUNTS + slot]! += others.priced[other]!;
-      this.addUsd(row * AMOUNTS + slot, {
-        dollars: others.dollars[other]!,
-        picodollars: others.picodollars[other]!,
-      });
+      this.addUsd(row * AMOUNTS + slot, others.usdAt(other));
     }
   }
 
@@ -188,25 +177,22 @@ export class Sums {
 
   /** Returns the costs in the order of `COST_MEMBERS`: 0 without usage, null if none of it has a price; then the stated and the wasted one. */
   costOf(row: number, slot: number): Usd | null {
-    if (slot === COST_SLOTS) return this.totalCostOf(row);
-    if (slot === COST_SLOTS + 1) return this.statedCostOf(row);
-    const isWasted = slot > COST_SLOTS;
-    const at = row * AMOUNTS + (isWasted ? WASTED : slot);
-    if (!(isWasted ? this.isWasted(row) : this.isUsed(row))) return ZERO;
-    return this.priced[at] === 0 ? null : { dollars: this.dollars[at]!, picodollars: this.picodollars[at]! };
+    return slot === COST_SLOTS + 1 ? this.statedCostOf(row) : knownOf(this.moneyOf(row, slot));
   }
 
-  isWasted(row: number): boolean {
-    return this.countOf(row, USAGES_WASTED) > 0;
-  }
-
-  isUsed(row: number): boolean {
-    return this.usages[row]! > 0;
+  /** Returns the same, except the stated cost, with what has no price. */
+  moneyOf(row: number, slot: number): Money {
+    if (slot > COST_SLOTS)
+      return { usd: this.pricedUsd(row, WASTED), unpriced: this.countOf(row, WASTED_UNPRICED) > 0 };
+    return {
+      usd: slot === COST_SLOTS ? this.totalUsd(row) : this.pricedUsd(row, slot),
+      unpriced: this.isPartial(row),
+    };
   }
 
   /** True if a usage of the row has no price, so that its costs are lower bounds. */
   isPartial(row: number): boolean {
-    return this.partial[row]! > 0;
+    return this.countOf(row, UNPRICED_SLOT) > 0;
   }
 
   latenciesOf(row: number): LatencySums {
@@ -215,26 +201,31 @@ export class Sums {
   }
 
   private statedCostOf(row: number): Usd | null {
-    const at = row * AMOUNTS + STATED;
-    const stated = { dollars: this.dollars[at]!, picodollars: this.picodollars[at]! };
+    const stated = this.usdAt(row * AMOUNTS + STATED);
     const isStated = this.countOf(row, USAGES_STATED) > 0 || stated.dollars > 0 || stated.picodollars > 0;
     return isStated ? stated : null;
   }
 
-  private totalCostOf(row: number): Usd | null {
+  private totalUsd(row: number): Usd | null {
     let total: Usd | null = null;
     for (let slot = 0; slot < COST_SLOTS; slot++) {
-      const cost = this.costOf(row, slot);
-      if (cost !== null) total = addUsd(total ?? ZERO, cost);
+      const cost = this.pricedUsd(row, slot);
+      if (cost !== null) total = total === null ? cost : addUsd(total, cost);
     }
     return total;
   }
 
+  private pricedUsd(row: number, slot: number): Usd | null {
+    const at = row * AMOUNTS + slot;
+    return this.priced[at]! > 0 ? this.usdAt(at) : null;
+  }
+
+  private usdAt(at: number): Usd {
+    return { dollars: this.dollars[at]!, picodollars: this.picodollars[at]! };
+  }
+
   private addUsd(at: number, amount: Usd): void {
-    const { dollars, picodollars } = addUsd(
-      { dollars: this.dollars[at]!, picodollars: this.picodollars[at]! },
-      amount,
-    );
+    const { dollars, picodollars } = addUsd(this.usdAt(at), amount);
     this.dollars[at] = dollars;
     this.picodollars[at] = picodollars;
   }
@@ -251,9 +242,7 @@ export class Sums {
 
   private grow(): void {
     this.counts = doubled(this.counts);
-    this.usages = doubled(this.usages);
     this.priced = doubled(this.priced);
-    this.partial = doubled(this.partial);
     this.dollars = doubled(this.dollars);
     this.picodollars = doubled(this.picodollars);
     this.latencies = doubled(this.latencies);

@@ -2,7 +2,7 @@ import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
 import { usageOf } from "../../trace-usage/fold/usage-of.ts";
-import { ownUsageSteps, releaseOwn } from "../../trace-usage/fold/own-usage.ts";
+import { ownUsageSteps } from "../../trace-usage/fold/own-usage.ts";
 import { isSelected, NONE, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import type { UsageEntries } from "../../trace-usage/table/usage-entries.ts";
@@ -11,7 +11,8 @@ import { areZero, COUNT_SLOTS, countSlots } from "../../usage/count-fields.ts";
 import { statedCostOf } from "../../usage/stated-cost.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
 import { isMore, NOTHING_YET } from "../../usage/most-used.ts";
-import type { CallColumns } from "../read/call-columns.ts";
+import type { CallColumns } from "../read/read-window.ts";
+import { NO_LATENCY } from "../../usage-rollup/usage-record.ts";
 import type { UsageAggregate } from "../../usage-rollup/aggregate.ts";
 import { StatsFold } from "./stats-fold.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
@@ -50,12 +51,11 @@ export class WindowFold extends StatsFold {
 
   /** Adds the selected calls of whole traces. */
   *add(calls: CallTable, columns: CallColumns): Steps<void> {
-    const own = yield* ownUsageSteps(calls, this.options.names);
+    using own = yield* ownUsageSteps(calls, this.options.names);
     for (let call = 0; call < calls.count; call++) {
       if (isSelected(calls, call)) this.addCall(call, { calls, own, columns });
       if (call % ROWS_PER_STEP === 0) yield;
     }
-    releaseOwn(own, calls);
   }
 
   /** Adds the usage of a call under its LLMs. The call counts once, so the calls of all groups are those of the window. */
@@ -63,7 +63,7 @@ export class WindowFold extends StatsFold {
     const { calls, own, columns } = read;
     const startedAtUs = calls.startedAtUs[call]!;
     const bucket = this.bucketAt(startedAtUs);
-    const key = columns.keyOf(call);
+    const key = columns.key(call);
     const byLlm = this.groupsOf(key);
     let callAggregate = NONE;
     let most = NOTHING_YET;
@@ -79,8 +79,8 @@ export class WindowFold extends StatsFold {
     if (callAggregate === NONE)
       callAggregate = this.aggregates.at(this.groupOf(calls.usage, NONE, { byLlm, key }), bucket);
     this.aggregates.sums.addCall(callAggregate, columns.isError(call));
-    const latency = columns.latencyOf(call);
-    if (latency === undefined) return;
+    const latency = columns.latencyMs(call);
+    if (latency === NO_LATENCY) return;
     this.aggregates.sums.addLatency(callAggregate, latency);
     this.aggregates.latencies?.add(callAggregate, latency);
   }
@@ -110,7 +110,7 @@ export class WindowFold extends StatsFold {
     sums.addCalls(into, calls, errors);
     this.addLatencies(into, latency, latencies);
     if (used === undefined) return;
-    sums.addUsage(into, used.counts, 0, used.usages);
+    sums.addUsage(into, used.counts, 0);
     if (used.costs !== undefined) sums.addStated(into, stated);
     if (used.costs !== undefined && !sums.addAggregate(into, used.costs)) this.unpriced.addAggregate(used);
   }

@@ -1,14 +1,14 @@
 import type { Engine } from "../../store/engine.ts";
-import { rangesFor, type NativeReader, type TextRanges } from "../../store/rows/native-reader.ts";
 import { inTraces, IS_VISIBLE } from "../../query/index.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import { planCalls } from "../plan.ts";
-import { readCalls, type ExtraColumns } from "../read-calls.ts";
+import { readCalls } from "../read-calls.ts";
 import { isSelected, type CallTable } from "../table/call-table.ts";
 import { LlmDictionary } from "../table/llm-dictionary.ts";
+import { moreColumns, text } from "../table/more-columns.ts";
 
 export interface CallRequest {
   readonly project: Project;
@@ -53,7 +53,7 @@ export async function readTraceOf(
   for await (const { calls, more } of found.tables) {
     for (let call = 0; call < calls.count; call++)
       if (isSelected(calls, call)) {
-        const ids = more.idsOf(call);
+        const ids = { traceId: more.traceId(call), completionId: more.completionId(call) };
         const usageBasis = await readUsageBasis(engine, { project, callId, traceId: ids.traceId }, signal);
         return { calls, names, call, ...ids, usageBasis };
       }
@@ -81,46 +81,10 @@ function ambiguous(): AppError {
   return invalid([{ loc: ["body", "trace_id"], msg, type: "ambiguous_id" }]);
 }
 
-interface IdsOfCall {
-  readonly traceId: string;
-  readonly completionId: string;
-}
-
-/** Columns with the trace id and completion id of selected calls. */
-class CallIds {
-  private readonly ids = new Map<number, IdsOfCall>();
-  private readonly source: Buffer;
-
-  constructor(source: Buffer) {
-    this.source = source;
-  }
-
-  idsOf(call: number): IdsOfCall {
-    return this.ids.get(call)!;
-  }
-
-  readonly readBlock = (reader: NativeReader, first: number, count: number): void => {
-    const [traces, completions] = [rangesFor(count), rangesFor(count)];
-    reader.strings(traces, 0);
-    reader.strings(completions, 0);
-    for (let row = 0; row < count; row++) {
-      const traceId = this.textAt(traces, row);
-      if (traceId !== "") this.ids.set(first + row, { traceId, completionId: this.textAt(completions, row) });
-    }
+const columns = moreColumns((selected) => {
+  const ofSelected = (column: Sql): Sql => sql`if(ifNull(${selected}, 0), ${column}, '')`;
+  return {
+    traceId: text(ofSelected(sql`trace_id`)),
+    completionId: text(ofSelected(sql`ifNull(completion_id, '')`)),
   };
-
-  private textAt({ starts, ends }: TextRanges, row: number): string {
-    return this.source.toString("utf8", starts[row], ends[row]);
-  }
-}
-
-const columns: ExtraColumns<CallIds> = {
-  select(selected) {
-    const ofSelected = (column: Sql): Sql => sql`, if(ifNull(${selected}, 0), ${column}, '')`;
-    return sql`${ofSelected(sql`trace_id`)}${ofSelected(sql`ifNull(completion_id, '')`)}`;
-  },
-  open(bytes) {
-    const more = new CallIds(bytes);
-    return { more, readBlock: more.readBlock };
-  },
-};
+});

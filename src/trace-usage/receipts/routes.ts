@@ -4,7 +4,6 @@ import { readAccess } from "../../http/auth/guard.ts";
 import type { Engine } from "../../store/engine.ts";
 import { abortOnClose } from "../../http/when-closed.ts";
 import type { Prices } from "../../prices/prices.ts";
-import { releaseCalls } from "../table/call-table.ts";
 import { readTraceOf } from "./read-trace.ts";
 import { receiptOf } from "./receipt.ts";
 import { schemas } from "./route-schemas.ts";
@@ -30,9 +29,8 @@ export async function receiptRoutes(root: FastifyInstance, deps: ReceiptDeps): P
         readTraceOf(deps.engine, { project, callId, traceId: trace_id ?? undefined }, options),
         deps.prices.bookFor(project),
       ]);
-      const receipt = receiptOf(trace.call, { ...trace, book });
-      releaseCalls(trace.calls);
-      return receipt;
+      using _calls = trace.calls;
+      return receiptOf(trace.call, { ...trace, book });
     },
   );
 }

@@ -1,5 +1,5 @@
 import { parseJson } from "../../shared/json.ts";
-import { costText } from "../figures.ts";
+import { moneyText } from "../../prices/money.ts";
 import { planTraces, type PlanSettings, type TracesRequested } from "../plan/plan-traces.ts";
 import type { Project } from "../../shared/project.ts";
 import { withoutOwnCondition } from "./own-condition.ts";
@@ -37,7 +37,7 @@ export async function answerFacets(
 function facetText({ label }: Facet, { values, other }: FacetValues): string {
   const texts = values.map(
     ([value, { traces, cost }]) =>
-      `{"value":${JSON.stringify(valueOf(value))},"traces":${traces},"total_cost":${costText(cost)},"partial":${cost.isPartial}}`,
+      `{"value":${JSON.stringify(valueOf(value))},"traces":${traces},"total_cost":${moneyText(cost)},"partial":${cost.unpriced}}`,
   );
   return `{"field":${JSON.stringify(label)},"values":[${texts.join(",")}],"other":${other}}`;
 }

@@ -56,14 +56,14 @@ export function facetsStatement(
   );
   return sql`SELECT *, toUInt32(count() OVER (PARTITION BY facet)) AS all_values FROM (
       SELECT facet, value, toUInt32(sum(group_traces)) AS traces, toString(sum(group_records)) AS records,
-        toString(sum(group_cost)) AS amount, max(is_used) AS used, max(is_priced) AS priced, max(is_partial) AS is_partial
+        toString(sum(group_cost)) AS amount, max(any_priced) AS priced, max(any_unpriced) AS unpriced
       FROM (
         SELECT *, multiIf(${each((name, place, index) => sql`facet = ${place}, ${keys[index]!.valuesOf(name)}`)}, ['']) AS list FROM (
           SELECT ${each((name) => name)}, is_selected,
             toUInt8(multiIf(${each((name, place) => sql`grouping(${name}) = 0, ${place}`)}, ${all})) AS facet,
             count() AS group_traces, sum(records) AS group_records, sum(cost) AS group_cost,
-            max(used > 0) AS is_used, max(priced > 0) AS is_priced, max(partial) AS is_partial
-          FROM (SELECT records, cost, used, priced, partial, is_selected, ${each((name, _, index) => sql`${keys[index]!.key} AS ${name}`)}
+            max(priced > 0) AS any_priced, max(unpriced > 0) AS any_unpriced
+          FROM (SELECT records, cost, priced, unpriced, is_selected, ${each((name, _, index) => sql`${keys[index]!.key} AS ${name}`)}
             FROM (${recordsByTrace(records, selection, { ofTraces: columns })}) AS by_trace ${join(
               keys.flatMap((key) => key.join ?? []),
               " ",

@@ -1,6 +1,7 @@
 import { inTraces } from "../../query/index.ts";
 import type { ProviderOf } from "../../stats/sums/window-fold.ts";
-import { addCosts, type Cost } from "../figures.ts";
+import { addMoney, type Money } from "../../prices/money.ts";
+import { moneyOf } from "../../usage-rollup/records-by-trace.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import { selectTraces, type FoldedTrace, type ReadDeps } from "../read/select-traces.ts";
 import { readValues } from "../read/root-values.ts";
@@ -10,7 +11,7 @@ import type { Facet } from "./plan-facets.ts";
 /** Traces with one value. */
 export interface ValueCount {
   readonly traces: number;
-  readonly cost: Cost;
+  readonly cost: Money;
 }
 
 /** Values of a facet, as JSON, with the most traces first. */
@@ -61,7 +62,7 @@ function merged(
 }
 
 function addCounts(one: ValueCount, other: ValueCount): ValueCount {
-  return { traces: one.traces + other.traces, cost: addCosts(one.cost, other.cost) };
+  return { traces: one.traces + other.traces, cost: addMoney(one.cost, other.cost) };
 }
 
 /** Counts folded traces by value, a map per facet. */
@@ -113,9 +114,8 @@ interface Row {
   readonly traces: number;
   readonly records: string;
   readonly amount: string;
-  readonly used: number;
   readonly priced: number;
-  readonly is_partial: number;
+  readonly unpriced: number;
   readonly all_values: number;
 }
 
@@ -141,24 +141,13 @@ async function countRecords(
   const expected = from.records.manifests.reduce((sum, manifest) => sum + manifest.records, 0);
   const found = Number(byFacet.get(asked.facets.length)?.[0]?.records ?? 0);
   if (found !== expected) return "changed";
-  const unit = BigInt(from.records.prices.costUnit);
+  const moneyOfRow = ({ amount, priced, unpriced }: Row): Money =>
+    moneyOf(from.records.prices, [amount, priced, unpriced]);
   return asked.facets.map((_, place) => {
     const some = byFacet.get(place) ?? [];
     return {
-      counts: new Map(some.map((row) => [row.value, countOf(row, unit)])),
+      counts: new Map(some.map((row) => [row.value, { traces: row.traces, cost: moneyOfRow(row) }])),
       values: some[0]?.all_values ?? 0,
     };
   });
-}
-
-function countOf({ traces, amount, used, priced, is_partial }: Row, unit: bigint): ValueCount {
-  return {
-    traces,
-    cost: {
-      amount: BigInt(amount) * unit,
-      isUsed: used === 1,
-      isPriced: priced === 1,
-      isPartial: is_partial === 1,
-    },
-  };
 }

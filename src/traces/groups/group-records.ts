@@ -1,6 +1,6 @@
 import { costFields } from "../../prices/cost-fields.ts";
 import type { SummedRow } from "../../stats/sums/sums.ts";
-import type { Usd } from "../../stats/sums/usd.ts";
+import { usdOf, type Usd } from "../../prices/money.ts";
 import type { GroupsPlan } from "../../stats/plan/plan-stats.ts";
 import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
@@ -13,7 +13,6 @@ import {
   type TraceSelection,
 } from "../../usage-rollup/records-by-trace.ts";
 import { CALL_FIELDS, NO_LATENCY } from "../../usage-rollup/usage-record.ts";
-import { usdOf } from "../figures.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import { rootValues } from "../read/root-values.ts";
 
@@ -77,7 +76,13 @@ export function groupsStatement({ records, selection, plan, groups }: GroupRecor
   const counts = [
     ...["trace_calls", "failed"].map((name) => sql`sum(${trusted(name)})`),
     ...SUMMED.map((name) => sql`sum(${trusted(`sum_${name}`)})`).slice(0, -1),
-    ...["count()", "countIf(root_failed)", "countIf(failed > 0)", "sum(wasted_used)"].map(trusted),
+    ...[
+      "count()",
+      "countIf(root_failed)",
+      "countIf(failed > 0)",
+      "sum(unpriced)",
+      "sum(wasted_unpriced)",
+    ].map(trusted),
   ];
   const amount = (isPriced: Sql, cost: Sql): Sql => sql`if(max(${isPriced}) > 0, toString(sum(${cost})), '')`;
   const amounts = [
@@ -90,7 +95,7 @@ export function groupsStatement({ records, selection, plan, groups }: GroupRecor
     : sql`CAST([], 'Array(Int64)')`;
   return sql`SELECT toUInt8(is_selected), toInt64(if(is_selected, bucket, 0)) AS at, if(is_selected, group_key, '') AS key,
       ${int64s([sql`sum(records)`, sql`sum(sum_stated_ticks)`, ...counts])},
-      toUInt8(max(used) > 0), toUInt8(max(partial) > 0), ${join(amounts, ", ")},
+      ${join(amounts, ", ")},
       ${int64s([sql`countIf(${ENDED})`, ...latency])}, ${each}
     FROM (SELECT *, ${key} AS group_key, roundDown(started_us, ${param("Array(Int64)", groups.buckets.startsUs)}) AS bucket
       FROM (${recordsByTrace(records, selection, { ofTraces, ofRecords })}) AS by_trace ${lookup})
@@ -106,14 +111,22 @@ export function* readGroups(bytes: Buffer, costUnit: number): Generator<RecordGr
   };
   while (!reader.done) {
     const [isSelected, bucketUs, key] = [reader.uint8() === 1, reader.int64(), reader.string()];
-    const [records, ticks, ...counts] = reader.int64s() as [number, number, ...number[]];
-    const [isUsed, isPartial] = [reader.uint8() === 1, reader.uint8() === 1];
+    const [records, statedTicks, ...counts] = reader.int64s() as [number, number, ...number[]];
     const costs = costFields.map(amount);
     const wasted = amount();
     const [count, sum, min, max] = reader.int64s() as [number, number, number, number];
     const latency = { count, sum, min, max };
-    const of = { isSelected, bucketUs, key, records, latency, latencies: reader.int64s() };
-    // counts tell how many usages state a cost
-    yield { ...of, counts, isUsed, isPartial, stated: { ticks, usages: 0 }, costs, wasted };
+    yield {
+      isSelected,
+      bucketUs,
+      key,
+      records,
+      latency,
+      latencies: reader.int64s(),
+      counts,
+      statedTicks,
+      costs,
+      wasted,
+    };
   }
 }

@@ -10,6 +10,7 @@ import { planTraces } from "../plan/plan-traces.ts";
 import { readValues, rootValues } from "../read/root-values.ts";
 import { selectTraces, type ReadDeps } from "../read/select-traces.ts";
 import { groupsStatement, readGroups, type GroupRecords, type RecordGroup } from "./group-records.ts";
+import { UNPRICED_SLOT } from "../../stats/sums/sums.ts";
 import { TraceGroups } from "./trace-groups.ts";
 
 /** Sums the traces that `/traces/query` lists, by the group and bucket of their roots. */
@@ -57,7 +58,8 @@ async function readRecords(
   const found = all.reduce((sum, row) => sum + row.records, 0);
   if (found !== records.manifests.reduce((sum, manifest) => sum + manifest.records, 0)) return "changed";
   const rows = all.filter(({ isSelected }) => isSelected);
-  if (!groups.withCosts || !rows.some(({ isPartial }) => isPartial)) return { rows, unpriced: [] };
+  if (!groups.withCosts || !rows.some(({ counts }) => counts[UNPRICED_SLOT]! > 0))
+    return { rows, unpriced: [] };
   const traces = sql`(SELECT trace_id FROM (${recordsByTrace(records, selection)}) WHERE is_selected)`;
   const used = await readUsageOfTraces(engine, { ...records, book }, traces, signal);
   if (used === "changed" || used === "unable") return "changed";

@@ -1,5 +1,6 @@
-import { readTraceHours } from "../../trace-usage/read/read-trace-hours.ts";
-import { addFigures, costText, NO_FIGURES, type Figures } from "../figures.ts";
+import { readTraceHours } from "../../trace-usage/read/traces-of-calls.ts";
+import { moneyText } from "../../prices/money.ts";
+import { addFigures, NO_FIGURES, type Figures } from "../figures.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import { foldTraces } from "../read/fold-traces.ts";
 import { readRootTexts, type RootTexts } from "../read/read-root-texts.ts";
@@ -87,6 +88,6 @@ function namesOf(models: SumsOfTrace["models"]): readonly string[] {
 function figuresText({ calls, failed, unfinished, tokens, cost, wasted }: Figures): string {
   return (
     `"calls":${calls},"failed":${failed},"unfinished":${unfinished},"total_tokens":${tokens},` +
-    `"total_cost":${costText(cost)},"partial":${cost.isPartial},"wasted_cost":${costText(wasted)}`
+    `"total_cost":${moneyText(cost)},"partial":${cost.unpriced},"wasted_cost":${moneyText(wasted)}`
   );
 }

@@ -1,6 +1,7 @@
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { Engine } from "../../store/engine.ts";
 import {
+  moneyOf,
   recordsByTrace,
   type TraceRecords,
   type TraceSelection,
@@ -32,8 +33,8 @@ interface Row {
   readonly failed: string;
   readonly unfinished: string;
   readonly tokens: string;
-  readonly costs: readonly [amount: string, used: number, priced: number, partial: number];
-  readonly wasted: readonly [amount: string, used: number, priced: number, partial: number];
+  readonly costs: readonly [amount: string, priced: number, unpriced: number];
+  readonly wasted: Row["costs"];
   readonly ranks: readonly (readonly [isUnknown: number, value: string, traceId: string, calls: string])[];
 }
 
@@ -54,7 +55,6 @@ export async function rankRecords(
   });
   const expected = records.manifests.reduce((sum, manifest) => sum + manifest.records, 0);
   if (row === undefined || Number(row.records) !== expected) return expected === 0 ? NOTHING : "changed";
-  const unit = BigInt(records.prices.costUnit);
   return {
     traces: Number(row.traces),
     total: {
@@ -62,8 +62,8 @@ export async function rankRecords(
       failed: Number(row.failed),
       unfinished: Number(row.unfinished),
       tokens: Number(row.tokens),
-      cost: costOf(row.costs, unit),
-      wasted: costOf(row.wasted, unit),
+      cost: moneyOf(records.prices, row.costs),
+      wasted: moneyOf(records.prices, row.wasted),
     },
     ranks: row.ranks.map(([isUnknown, value, traceId, calls]) => ({
       isUnknown: isUnknown === 1,
@@ -76,26 +76,17 @@ export async function rankRecords(
 
 const NOTHING: RankedTraces = { traces: 0, total: NO_FIGURES, ranks: [] };
 
-function costOf([amount, used, priced, partial]: Row["costs"], unit: bigint): Figures["cost"] {
-  return {
-    amount: BigInt(amount) * unit,
-    isUsed: used === 1,
-    isPriced: priced === 1,
-    isPartial: partial === 1,
-  };
-}
-
 function statementOf(records: TraceRecords, selection: TraceSelection, page: Page): Sql {
   const { order, direction, after, limit } = page;
   const selected = trusted("is_selected");
   const byTrace = recordsByTrace(records, selection);
   const isAfter = after === undefined ? selected : sql`${selected} AND rank > ${tupleOf(after)}`;
   const sum = (column: string): Sql => sql`toString(sumIf(${trusted(column)}, ${selected}))`;
-  const any = (condition: string): Sql => sql`toUInt8(countIf(${selected} AND ${trusted(condition)}) > 0)`;
+  const any = (column: string): Sql => sql`toUInt8(countIf(${selected} AND ${trusted(column)} > 0) > 0)`;
   return sql`SELECT toString(sum(records)) AS records, toString(countIf(${selected})) AS traces,
       ${sum("trace_calls")} AS calls, ${sum("failed")} AS failed, ${sum("unfinished")} AS unfinished, ${sum("tokens")} AS tokens,
-      (${sum("cost")}, ${any("used > 0")}, ${any("priced > 0")}, ${any("partial")}) AS costs,
-      (${sum("wasted_cost")}, ${any("wasted_used > 0")}, ${any("wasted_priced > 0")}, 0) AS wasted,
+      (${sum("cost")}, ${any("priced")}, ${any("unpriced")}) AS costs,
+      (${sum("wasted_cost")}, ${any("wasted_priced")}, ${any("wasted_unpriced")}) AS wasted,
       arrayMap(ranked -> (ranked.1.1, toString(ranked.1.2), ranked.1.3, toString(ranked.2)),
         groupArraySortedIf(${trusted(String(limit))})((rank, trace_calls), ${isAfter})) AS ranks
     FROM (SELECT *, ${rankTuple(order, direction, records.prices.costUnit)} AS rank FROM (${byTrace}))`;

@@ -55,8 +55,12 @@ const root = z
     svc_user_id: text,
     thread_id: text,
     exception: text.describe("Its first 1,000 characters"),
-    input_preview: text.describe("Last user message of the inputs, or their first text: 200 characters"),
-    output_preview: text.describe("Last assistant message of the output, or its first text: 200 characters"),
+    input_preview: text.describe(
+      "Last user message of the inputs, or their first text: 200 characters; null above 256 KiB",
+    ),
+    output_preview: text.describe(
+      "Last assistant message of the output, or its first text: 200 characters; null above 256 KiB",
+    ),
   })
   .nullable()
   .meta({

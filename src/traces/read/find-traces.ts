@@ -1,13 +1,14 @@
-import { computedColumns } from "../../query/fields/columns.ts";
 import { IS_VISIBLE } from "../../query/index.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
-import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
+import { join, param, sql, type Sql } from "../../query/sql.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
-import type { SelectedTrace } from "../../trace-usage/selection.ts";
+import type { SelectedTrace } from "../../trace-usage/plan.ts";
 import type { TimeWindow } from "../../buckets/buckets.ts";
+import { HAS_FAILED, LATENCY, NO_LATENCY } from "../../usage-rollup/usage-record.ts";
+
 /** Trace without its figures. */
 export interface FoundTrace extends SelectedTrace {
   /** Start of the root, or without one of the first call, in microseconds since the epoch. */
@@ -19,9 +20,6 @@ export interface FoundTrace extends SelectedTrace {
 }
 
 const IS_CHILD = sql`ifNull(parent_id, '') != ''`;
-export const HAS_FAILED = sql`(ifNull(exception, '') != '')`;
-const NO_LATENCY = Number.MIN_SAFE_INTEGER;
-export const LATENCY = sql`ifNull(${computedColumns.get("latency_ms")!.sql}, ${trusted(String(NO_LATENCY))})`;
 
 /** Columns of a trace. `first`: of its root, or without one of its earliest call. */
 const COLUMNS = sql`trace_id, toInt64(count()), groupUniqArray(hour),

@@ -3,7 +3,7 @@ import { IS_ROOT } from "../../query/index.ts";
 import { sql, trusted } from "../../query/sql.ts";
 import { toIso } from "../../shared/instant.ts";
 import { parseJson } from "../../shared/json.ts";
-import { LATENCY } from "./find-traces.ts";
+import { LATENCY } from "../../usage-rollup/usage-record.ts";
 
 /** Root of a trace: its earliest call without a parent. */
 export interface TraceRoot {

@@ -4,19 +4,31 @@ import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { Sums } from "../../stats/sums/sums.ts";
 import { Unpriced } from "../../stats/sums/unpriced.ts";
 import type { ProviderOf } from "../../stats/sums/window-fold.ts";
-import { ownUsageSteps, releaseOwn } from "../../trace-usage/fold/own-usage.ts";
+import { ownUsageSteps } from "../../trace-usage/fold/own-usage.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
 import { usageOf } from "../../trace-usage/fold/usage-of.ts";
 import { wastedCalls } from "../../trace-usage/fold/wasted-calls.ts";
 import { idOf, isFinished, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
+import { always, flag, moreColumns, text } from "../../trace-usage/table/more-columns.ts";
+import { HAS_FAILED } from "../../usage-rollup/usage-record.ts";
+import { sql } from "../../query/sql.ts";
 import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { statedCostOf } from "../../usage/stated-cost.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
 import type { Usage } from "../../usage/usage.ts";
 import { figuresOf, type Figures } from "../figures.ts";
-import type { TraceColumns } from "./trace-columns.ts";
-import { readRoot, type ReadRoot } from "./trace-root.ts";
+import { readRoot, ROOT_TEXT, type ReadRoot } from "./trace-root.ts";
+
+/** Failure, trace and, where requested, `ROOT_TEXT` of a call. */
+export function traceColumns(withRoots: boolean) {
+  return moreColumns(() => ({
+    isError: flag(HAS_FAILED),
+    traceId: text(sql`trace_id`),
+    rootText: withRoots ? text(ROOT_TEXT) : always(""),
+  }));
+}
+type TraceColumns = ReturnType<ReturnType<typeof traceColumns>["open"]>["more"];
 
 export interface SumOptions {
   readonly names: LlmDictionary;
@@ -70,18 +82,17 @@ export class TraceSums {
 
   /** Adds the calls of whole traces. */
   *add(calls: CallTable, columns: TraceColumns): Steps<void> {
-    const own = yield* ownUsageSteps(calls, this.options.names);
-    const wasted = wastedCalls(calls, (call) => columns.isError(call));
+    using own = yield* ownUsageSteps(calls, this.options.names);
+    const wasted = wastedCalls(calls, columns.isError);
     for (let call = 0; call < calls.count; call++) {
       if (call % ROWS_PER_STEP === 0) yield;
-      const row = this.rows.get(columns.traceOf(call));
+      const row = this.rows.get(columns.traceId(call));
       if (row === undefined) continue;
       this.sums.addCall(row, columns.isError(call));
       if (!isFinished(calls, call)) this.unfinished[row]!++;
-      this.addRoot(call, row, { calls, text: columns.rootTextOf(call) });
+      this.addRoot(call, row, { calls, text: columns.rootText(call) });
       this.addUsages(call, row, { calls, own, isWasted: wasted[call] === 1 });
     }
-    releaseOwn(own, calls);
   }
 
   private addRoot(

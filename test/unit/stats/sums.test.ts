@@ -5,7 +5,7 @@ import { atOnce } from "../../../src/shared/steps.ts";
 import { firstOf } from "../../../src/stats/response/first-of.ts";
 import { AggregateValues, percentileOf } from "../../../src/stats/sums/aggregate-values.ts";
 import { Sums } from "../../../src/stats/sums/sums.ts";
-import { compareUsd, usdText } from "../../../src/stats/sums/usd.ts";
+import { compareUsd, usdText } from "../../../src/prices/money.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 
 const { seed } = seededRandom();
@@ -34,7 +34,6 @@ function add(sums: Sums, { row, counts, costs, times, latency }: Used, isCell: b
       row,
       Float64Array.from(counts, (n) => n * (isCell ? times : 1)),
       0,
-      isCell ? times : 1,
     );
     if (isCell)
       sums.addAggregate(

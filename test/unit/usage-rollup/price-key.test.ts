@@ -121,30 +121,6 @@ describe("usages with one price key", () => {
     expect(seen.together).toBeGreaterThan(30);
   });
 
-  it("keep the LLM, the service and the units of each", () => {
-    fc.assert(
-      fc.property(usage, fc.integer({ min: 1, max: 5 }), (one, times) => {
-        const all = Array.from({ length: times }, () => ({ usage: one, atUs: 0 }));
-        const aggregate = priceAggregate(
-          parsePriceKey(recordUsageOf(one)!.price_key),
-          summed(all),
-          undefined,
-        );
-        expect(aggregate).toMatchObject({
-          llm: one.llm,
-          service: one.service,
-          usages: times,
-          costs: undefined,
-        });
-        const expected = Object.entries(one.units ?? {}).map(([unit, n]) => [unit, n * times]);
-        expect(new Map(Object.entries(aggregate.units ?? {}))).toEqual(
-          new Map(expected as [string, number][]),
-        );
-      }),
-      { seed },
-    );
-  });
-
   it("are rejected if a count is too large to be stored exactly", () => {
     const large = {
       requests: 1,
