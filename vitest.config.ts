@@ -51,7 +51,6 @@ const ALONE = [
   "engine/changes",
   "engine/embedded",
   "engine/http-front",
-  "engine/store-fixture",
   "faults/failed-starts",
   "faults/fairness",
   "faults/store-away-over-http",

@@ -20,7 +20,6 @@ const suites = {
     "audit",
     "calls-query",
     "calls-with-feedback",
-    "cost-factors",
     "costs",
     "data-tables",
     "feedback",

@@ -12,10 +12,8 @@ const FILES = {
   start: "src/main",
   demo: "scripts/demo",
   keys: "scripts/keys",
-  prices: "scripts/prices",
   migrate: "scripts/migrate",
   "usage-rollup": "scripts/usage-rollup",
-  reshard: "scripts/reshard",
   backup: "scripts/backup",
   restore: "scripts/restore",
 };
@@ -24,10 +22,8 @@ const USAGE = `Sumtree: what every call of an LLM trace really used and cost.
   sumtree [start]      serve; settings are environment variables
   sumtree demo         serve sample data
   sumtree keys …       manage API keys
-  sumtree prices …     say what a model costs, and why
   sumtree migrate      bring a store to this version
   sumtree usage-rollup …  verify or rebuild the hourly pre-aggregation
-  sumtree reshard …    copy a cluster's store, for example to add shards
   sumtree backup       copy the embedded store while it runs
   sumtree restore …    make a store from a copy
   sumtree --version`;

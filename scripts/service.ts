@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { generateKey } from "../src/http/auth/api-key.ts";
 import type { Engine } from "../src/store/engine.ts";
-import { compareMigrations, migrate } from "../src/store/schema/migrate.ts";
+import { migrate, missingMigrations } from "../src/store/schema/migrate.ts";
 import { readMigrations } from "../src/store/schema/migrations.ts";
 import { StoreOpenError } from "../src/store/store-open-error.ts";
 import type { Config } from "../src/config.ts";
@@ -48,7 +48,7 @@ export async function openService(config: Config, { url, mayMake }: OpenOptions)
 }
 
 async function checkMigrations(config: Config, engine: Engine, mayMake: boolean): Promise<void> {
-  const { missing } = await compareMigrations(engine);
+  const missing = await missingMigrations(engine);
   if (missing.length === 0) return;
   const isNew = missing.length === readMigrations().length;
   if (isNew && !mayMake) throw noStore(config);

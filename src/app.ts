@@ -15,12 +15,13 @@ import { callsQueryRoutes } from "./calls/read/routes.ts";
 import { createCallWriter } from "./calls/write/call-writer.ts";
 import { createNamedCalls } from "./calls/storage-key/named-calls.ts";
 import { createStorageKeyLookup } from "./calls/storage-key/key-lookup.ts";
+import { cacheReads } from "./store/cached-reads.ts";
 import type { Engine } from "./store/engine.ts";
+import { instrumentEngine } from "./store/instrumented-engine.ts";
+import { retryWithoutSpace } from "./store/require-free-space.ts";
 import { backupDirOf, type Config } from "./config.ts";
-import { guardStore } from "./guarded-store.ts";
 import { connectionLimit } from "./connection-limit.ts";
 import { costRoutes } from "./prices/routes/cost-routes.ts";
-import { factorRoutes } from "./prices/routes/factor-routes.ts";
 import { feedbackOfRefs } from "./feedback/feedback-of-refs.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
@@ -49,7 +50,6 @@ import { createContentWriter } from "./content/content-writer.ts";
 import { contentRoutes } from "./content/routes.ts";
 import { setupRoutes } from "./content/setup-routes.ts";
 import { otlpRoutes } from "./ingest/otlp/routes.ts";
-import { createFactorStore } from "./prices/project/factor-store.ts";
 import { loadPriceList } from "./prices/list/load-price-list.ts";
 import { createPriceStore } from "./prices/project/price-store.ts";
 import { costsBy, createPrices } from "./prices/prices.ts";
@@ -104,11 +104,10 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const limiters = createLimiters(config);
   registerLimiterMetrics(registry, limiters);
   const app = await createServer(config, { logger: deps.logger, registry, limiters });
-  const engine = guardStore(app, { engine: deps.engine, clock, meter: metrics.statements });
+  const engine = cacheReads(retryWithoutSpace(instrumentEngine(deps.engine, metrics.statements)));
   await registerKeys(app, config, { engine, rootKey, clock, steady });
 
   const priceStore = createPriceStore(engine);
-  const factors = createFactorStore(engine);
   const list = await loadPriceList(config.PRICES_FILE);
   const prices = createPrices(priceStore, { list, onUnknown: metrics.priceUnknown });
   const disk = limitDisk(app, config, { engine, registry });
@@ -119,13 +118,12 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { lingerMs = INGEST_LINGER_MS } = deps;
   const writing = { lingerMs, pending: limiters.writes, onBatch: metrics.batchWritten };
   const traces = createStorageKeyLookup(engine);
-  const writer = createCallWriter({ engine, traces, clock }, writing);
+  const writer = createCallWriter({ engine, traces }, writing);
   const feedback = createFeedbackWriter(engine, clock, writing);
   const content = createContentWriter(engine, writing);
   const all = { calls: meterUsageBasis(writer, registry), feedback, content };
   const writers = disk.limitWrites(all);
   for (const one of Object.values(writers)) app.addHook("onClose", () => one.drain());
-  registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
   registerUsageRollup(app, { engine, clock, runExclusive: writer.runExclusive });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const requestErasure = await registerDeletions(app, config, { engine, clock, writer });
@@ -148,7 +146,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const feedbackOf: FeedbackOf = (project, query) => feedbackOfRefs(engine, project, query);
   await app.register(callsQueryRoutes, { ...readDeps, clock, feedbackOf });
   await app.register(tracesRoutes, { engine, maxTraceCalls });
-  await app.register(receiptRoutes, { engine, prices, factors, maxTraceCalls });
+  await app.register(receiptRoutes, { engine, prices, maxTraceCalls });
   const statsDeps = {
     ...readDeps,
     clock,
@@ -169,7 +167,6 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const settings = gatewayRoutesSettings(config, limiters.gateway);
   await app.register(gatewayRoutes, { ...recording, prefix: "/v1", settings, ledger });
   await app.register(costRoutes, { engine, prices: priceStore, clock });
-  await app.register(factorRoutes, { factors, clock });
   await app.register(pageRoutes, { dir: deps.pageDir ?? BUILT_PAGE });
   return app;
 }

@@ -25,16 +25,3 @@ export async function openStore(config: Config, onChange?: (change: ReplicaChang
         onChange,
       });
 }
-
-/**
- * Opens another database on the same servers with quorum 1: its own quorum is unknown, so a replica is read only if it has
- * everything known to ClickHouse Keeper.
- */
-export async function openOtherStore(config: Config, database: string): Promise<Engine> {
-  const urls = config.CLICKHOUSE_URL?.map((url) => {
-    const other = new URL(url);
-    other.pathname = `/${encodeURIComponent(database)}`;
-    return other.href;
-  });
-  return openStore({ ...config, CLICKHOUSE_URL: urls, CLICKHOUSE_INSERT_QUORUM: "1" });
-}

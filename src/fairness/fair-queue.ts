@@ -30,11 +30,6 @@ export class FairQueue<Value> {
     this.#enter(item).push(item);
   }
 
-  /** Returns a dequeued item to the head of its entity's line. Its cost stays counted. */
-  requeue(item: Queued<Value>): void {
-    this.#enter(item).unshift(item);
-  }
-
   /** Dequeues the next item that satisfies `may`; those of one key stay in order. */
   take(may: (item: Queued<Value>) => boolean): Queued<Value> | undefined {
     const waiting = [...this.#lines].filter(([, { items }]) => items.length > 0);

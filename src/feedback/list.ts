@@ -1,6 +1,5 @@
 import { compileQuery, feedbackFields } from "../query/index.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
-import { invalid, type Issue } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { DEFAULT_LIMIT, listFields, type ListField, type ListRequest } from "./list-schema.ts";
 
@@ -92,7 +91,5 @@ function orderOf({ sort_by }: Pick<RowSelection, "sort_by">, table = ""): Sql {
 
 function conditionOf(project: Project, { query }: ListRequest): Sql {
   if (query == null) return sql`1`;
-  const compiled = compileQuery(query, { project, fields: feedbackFields });
-  if (compiled.ok) return compiled.condition;
-  throw invalid(compiled.issues.map((issue): Issue => ({ ...issue, loc: ["body", ...issue.loc] })));
+  return compileQuery(query, { project, fields: feedbackFields }).condition;
 }

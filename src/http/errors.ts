@@ -72,12 +72,6 @@ function fromStorage(error: StorageError): AppError | undefined {
         cause: error,
         retryAfterSeconds: 5,
       });
-    case "outdated":
-      return new AppError(
-        "store_unavailable",
-        "Store read-only: a newer version has migrated it. Upgrade this service.",
-        { cause: error, retryAfterSeconds: 5 },
-      );
     case "overloaded":
       return new AppError("store_overloaded", "Store overloaded. Retry later.", {
         cause: error,

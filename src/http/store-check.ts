@@ -1,15 +1,12 @@
-import type { StoreMigrations } from "../store/schema/migrate.ts";
+import { missingMigrations } from "../store/schema/migrate.ts";
 import type { Engine, StoreHealth } from "../store/engine.ts";
 import { isOlder, MIN_SERVER_VERSION } from "../store/transport/server-version.ts";
 import type { Clock } from "../shared/clock.ts";
 
 const NOT_REACHABLE = "Store unreachable.";
-const NEWER = "a newer version of the service has opened the store";
 const KNOWN_FOR_MS = 1000;
 
-export interface CheckedStore extends Pick<Engine, "health" | "version"> {
-  compareMigrations(): Promise<StoreMigrations>;
-}
+export type CheckedStore = Pick<Engine, "health" | "version" | "rows">;
 
 /** Creates a check of read and write access. Concurrent calls share one statement; results are cached for a second. */
 export function createStoreCheck(store: CheckedStore, steady: Clock): () => Promise<StoreHealth> {
@@ -32,10 +29,9 @@ async function check(store: CheckedStore): Promise<StoreHealth> {
     if (health.reads !== undefined) return neither(NOT_REACHABLE);
     const version = await store.version();
     if (isOlder(version)) return neither(`ClickHouse is older than ${MIN_SERVER_VERSION}.`);
-    const { missing, unknown } = await store.compareMigrations();
+    const missing = await missingMigrations(store);
     if (missing.length > 0) return neither("Migrations are missing: run `npm run migrate`.");
-    const writes = unknown.length > 0 ? NEWER : health.writes;
-    return { reads: undefined, writes: writes && `The store cannot be written to: ${writes}.` };
+    return { reads: undefined, writes: health.writes && `The store cannot be written to: ${health.writes}.` };
   } catch {
     return neither(NOT_REACHABLE);
   }

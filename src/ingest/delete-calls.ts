@@ -1,6 +1,6 @@
 import { deleteEvent } from "../calls/events/call-event.ts";
 import type { CallWriter } from "../calls/write/call-writer.ts";
-import { readGeneration } from "../calls/storage-key/project-generations.ts";
+import { readDeletionMark } from "../calls/storage-key/deletion-mark.ts";
 import type { EpochMicros } from "../shared/instant.ts";
 import type { StorageKey, StorageKeyLookup } from "../calls/storage-key/key-lookup.ts";
 import { keyText } from "../calls/storage-key/key-lookup.ts";
@@ -37,7 +37,7 @@ export async function deleteCalls(
   request: { ids: readonly string[]; deletedAt: EpochMicros },
 ): Promise<number> {
   const ids = [...new Set(request.ids)];
-  const readAtGeneration = await readGeneration(deps.engine, project);
+  const readAt = await readDeletionMark(deps.engine, project);
   const keyOf = await deps.traces.find(
     ids.map((id) => ({ project, id })),
     { fresh: true },
@@ -71,7 +71,7 @@ export async function deleteCalls(
     await deps.writer.write(
       project,
       keys.map(({ id, traceId, hour }) => deleteEvent(id, { traceId, hour }, request.deletedAt)),
-      readAtGeneration,
+      readAt,
     );
     count += deleted.length;
   }

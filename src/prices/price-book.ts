@@ -1,9 +1,8 @@
 import type { PricedUsage, Service } from "../usage/usage.ts";
 import type { BuiltInPrices } from "./list/built-in-prices.ts";
-import { providerNamed } from "./project/cost-factors.ts";
 import type { CallCost } from "./cost-fields.ts";
 import { costOfCall } from "./cost-of-call.ts";
-import { modelNames, listProviderOf } from "./list/model-names.ts";
+import { listProviderOf } from "./list/model-names.ts";
 import type { ListedModel } from "./list/price-list.ts";
 import { projectPriceNames } from "./project/project-price-names.ts";
 import {
@@ -32,8 +31,6 @@ export interface PriceBook {
   nextPriceChange(llmId: string, atUs: number, service: Service | undefined): number;
   /** The price used for that; null if none is known. */
   priceOf(llmId: string, startedAtUs: number, service: Service | undefined): FoundPrice | null;
-  /** Provider as `providerNamed` returns it; null if neither the call, its price nor the id names one. */
-  providerOf(llmId: string, startedAtUs: number, service: Service | undefined): string | null;
 }
 
 /** A price and its source. */
@@ -54,9 +51,6 @@ export interface BookOptions {
 
 /** The number of LLM ids that a book keeps. Ids come from calls, so there can be any number of them. */
 const maxSchedules = 10_000;
-
-/** The provider note of a price that was set without one. */
-const NOT_NOTED = "default";
 
 const UNBILLED: InForce = { ...NO_PRICE, rates: FREE };
 
@@ -92,7 +86,6 @@ export function createPriceBook(options: BookOptions): PriceBook {
     ratesAt,
     nextPriceChange: (llmId, atUs, service) => pricesOf(llmId, service).at(atUs).untilUs,
     priceOf: (llmId, startedAtUs, service) => pricesOf(llmId, service).find(startedAtUs),
-    providerOf: (llmId, startedAtUs, service) => pricesOf(llmId, service).servedBy(startedAtUs),
   };
 }
 
@@ -100,8 +93,6 @@ export function createPriceBook(options: BookOptions): PriceBook {
 class Prices {
   readonly #own: readonly ProjectSchedule[];
   readonly #listed: ListedModel | undefined;
-  readonly #served: string | undefined;
-  readonly #looksLike: string | undefined;
   readonly #isFree: boolean;
 
   constructor(llmId: string, { provider, tier }: Service, { builtIn, project }: BookOptions) {
@@ -112,8 +103,6 @@ class Prices {
     this.#own = project.size === 0 ? [] : tiers.flatMap((one) => ownSchedules(llmId, one, project));
     this.#listed = listed === null || schedule === null ? undefined : { ...listed, schedule };
     this.#isFree = isUnbilled(tier);
-    this.#served = provider === "" ? undefined : providerNamed(provider);
-    this.#looksLike = listed?.provider ?? modelNames(llmId).find((name) => name.seller !== undefined)?.seller;
   }
 
   at(atUs: number): InForce {
@@ -131,13 +120,6 @@ class Prices {
     const { price } = this.#ownAt(atUs);
     if (price !== null) return { rates, origin: { source: "project", price } };
     return { rates, origin: { source: "list", listed: this.#listed!, sinceUs } };
-  }
-
-  /** The call's own provider takes precedence over the note at the project's price, and that over the id's form. */
-  servedBy(atUs: number): string | null {
-    if (this.#served !== undefined) return this.#served;
-    const noted = this.#ownAt(atUs).price?.provider_id ?? NOT_NOTED;
-    return noted === NOT_NOTED ? (this.#looksLike ?? null) : providerNamed(noted);
   }
 
   /** The first of the project's prices, or that it has none yet. */

@@ -1,9 +1,10 @@
+import { invalid } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { keyBoundsOf, type KeyBounds } from "./bounds/key-bounds.ts";
 import { leavesOfCondition, readsPayload } from "./read/leaves.ts";
 import { printPrefilter } from "./bounds/prefilter.ts";
 import { printCondition, type PrintScope } from "./print/print.ts";
-import { readQuery, type ReadOptions, type RefusedQuery } from "./read/read-query.ts";
+import { readQuery, type ReadOptions } from "./read/read-query.ts";
 import { join, sql, type Sql } from "./sql.ts";
 import { isTimeOnly } from "./bounds/time-range.ts";
 import type { Condition } from "./read/typed.ts";
@@ -14,7 +15,6 @@ export interface CompileOptions extends ReadOptions {
 }
 
 export interface CompiledQuery {
-  readonly ok: true;
   /** The whole condition over the table's columns: `narrow` and `payload` together. */
   readonly condition: Sql;
   /** The part that reads small columns only; undefined when there is none. */
@@ -30,12 +30,13 @@ export interface CompiledQuery {
 }
 
 /**
- * Compiles a query from JSON to SQL: parses, checks and prints it. The SQL contains no text from the user. Errors: returned,
- * all that are found. Cost: O(size of the query), bounded by `limits`.
+ * Compiles a query from JSON to SQL: parses, checks and prints it. The SQL contains no text from the user. Throws `validation`,
+ * as the schemas of requests do before. Cost: O(size of the query), bounded by `limits`.
  */
-export function compileQuery(query: unknown, options: CompileOptions): CompiledQuery | RefusedQuery {
+export function compileQuery(query: unknown, options: CompileOptions): CompiledQuery {
   const read = readQuery(query, options);
-  return read.ok ? print(read.condition, { project: options.project, feedback: "none", exact: false }) : read;
+  if (!read.ok) throw invalid(read.issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
+  return print(read.condition, { project: options.project, feedback: "none", exact: false });
 }
 
 function print(condition: Condition, scope: PrintScope): CompiledQuery {
@@ -47,7 +48,6 @@ function print(condition: Condition, scope: PrintScope): CompiledQuery {
     payload: allOf(payload.map((conjunct) => printFiltered(conjunct, scope))),
   };
   return {
-    ok: true,
     ...parts,
     bounds: keyBoundsOf(conjuncts),
     hasNonTimeConditions: narrow.some((conjunct) => !isTimeOnly(conjunct)),

@@ -1,5 +1,5 @@
 import { casts } from "./print/casts.ts";
-import type { RefusedQuery } from "./read/read-query.ts";
+import { invalid } from "../shared/errors.ts";
 import { Issues, quote, type Loc } from "./issues.ts";
 import { callFields } from "./fields/fields.ts";
 import { readJsonPath } from "./fields/json-path.ts";
@@ -10,22 +10,17 @@ export interface SortKey {
   readonly direction: "asc" | "desc";
 }
 
-export interface CompiledSort {
-  readonly ok: true;
-  readonly orderBy: Sql;
-}
-
 /**
  * An order of calls by fields of the query language. Absent values come last in both directions. In JSON, numbers come before
- * text. Ties are broken by id, in the direction of `started_at` if requested, or else descending. Errors: returned; `loc`
- * begins with "sort_by".
+ * text. Ties are broken by id, in the direction of `started_at` if requested, or else descending. Throws `validation`.
  */
-export function compileSort(keys: readonly SortKey[]): CompiledSort | RefusedQuery {
+export function compileSort(keys: readonly SortKey[]): Sql {
   const issues = new Issues();
-  const orders = keys.map((key, index) => orderBy(key, ["sort_by", index, "field"], issues) ?? sql`1`);
-  return issues.found.length === 0
-    ? { ok: true, orderBy: join([...orders, byId(keys)], ", ") }
-    : { ok: false, issues: issues.found };
+  const orders = keys.map(
+    (key, index) => orderBy(key, ["body", "sort_by", index, "field"], issues) ?? sql`1`,
+  );
+  if (issues.found.length > 0) throw invalid(issues.found);
+  return join([...orders, byId(keys)], ", ");
 }
 
 /** Two traces may have the same id. */

@@ -8,7 +8,6 @@ import { eachItem } from "../shared/steps.ts";
 import type { Engine } from "../store/engine.ts";
 import { planCalls } from "../trace-usage/plan.ts";
 import { readCalls } from "../trace-usage/read-calls.ts";
-import { releaseCalls } from "../trace-usage/table/call-table.ts";
 import { LlmDictionary } from "../trace-usage/table/llm-dictionary.ts";
 import { readOwnUsage } from "../usage-rollup/read-own-usage.ts";
 import { rollupQueryOf } from "../usage-rollup/rollup-query.ts";
@@ -67,10 +66,7 @@ export async function sumCalls(
   const columns = callColumns(plan);
   const tooMany = (what: string): AppError => tooManyCalls(what, maxCalls);
   const found = await readCalls(engine, live, { names, columns, forOwn: true, maxCalls, tooMany, signal });
-  for await (const { calls, more } of found.tables) {
-    await inTurns(fold.add(calls, more));
-    releaseCalls(calls);
-  }
+  for await (using table of found.tables) await inTurns(fold.add(table.calls, table.more));
   return fold;
 }
 

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { FairSemaphore } from "../fairness/fair-semaphore.ts";
-import { runAsTenant, currentTenant, SYSTEM_TENANT } from "../fairness/tenant.ts";
+import { FairQueue } from "../fairness/fair-queue.ts";
+import { runAsTenant, currentTenant, SYSTEM_TENANT, type Tenant } from "../fairness/tenant.ts";
 import { StorageError } from "./storage-error.ts";
-import { WriteQueue } from "./write-queue.ts";
-import { bytesOf, PendingWrite, type WriteChunk } from "./write-chunks.ts";
 
 /** Options shared by all writers. */
 export interface GroupCommitSettings {
@@ -25,10 +24,6 @@ export interface BatchEvent {
 export interface GroupCommitOptions<Item> extends GroupCommitSettings {
   /** Steps before `flush`. Each must be idempotent and harmless if the batch is never written. */
   readonly prepare?: readonly ((items: readonly Item[]) => Promise<void>)[];
-  /** Partition of an item; `undefined` until a step of `prepare` resolves it. Default: one partition for all. */
-  readonly partitionOf?: (item: Item) => number | undefined;
-  /** Maximum partitions per batch; larger batches are split, and other writers take turns in between. */
-  readonly maxPartitions?: number;
   /**
    * Pending bytes from which a batch is prepared while the previous one is written. Smaller batches wait and grow, because
    * the number of statements does not depend on the batch size.
@@ -51,24 +46,34 @@ export interface GroupCommit<Item> {
   pendingBytes(): number;
 }
 
+/** Items that are stored in one batch. */
+interface Write<Item> {
+  readonly items: readonly Item[];
+  readonly bytes: number;
+  readonly arrivedMs: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /**
  * Combines many small writes into few large batches: while one batch is written, the next one accumulates. At most one
  * batch is prepared and one written at a time. Projects take turns, and API keys within a project; writes of one key are
  * stored in order of arrival, so that a client's call events stay in order.
  */
 export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): GroupCommit<Item> {
-  const { pending, partitionOf = () => 0, maxPartitions = 1, prepare = [] } = options;
-  const queue = new WriteQueue<Item>({ ...options, partitionOf, maxPartitions });
+  const { pending, prepare = [], maxBatchBytes } = options;
+  const queue = new WriteQueue<Item>();
   let inFlightBytes = 0;
   let running: Promise<void> | undefined;
   let exclusiveTasks: (() => Promise<void>)[] = [];
   let writing: Promise<void> = Promise.resolve();
   const arrivals = new Arrivals();
 
-  const flush = async ({ left, failed }: PreparedBatch<Item>): Promise<void> => {
-    for (const chunk of await commitOrSplit(left, options.flush)) chunk.write.finish(chunk);
-    const batch = [...left, ...failed];
-    if (batch.length > 0) options.onBatch?.(eventOf(options.name, batch));
+  /** `prepared`: the writes of a batch that every step has accepted. */
+  const flush = async (batch: readonly Write<Item>[], prepared: readonly Write<Item>[]): Promise<void> => {
+    for (const write of await commitOrSplit(prepared, options.flush)) write.resolve();
+    const lagMs = performance.now() - Math.min(...batch.map(({ arrivedMs }) => arrivedMs));
+    options.onBatch?.({ name: options.name, lagMs });
     inFlightBytes -= bytesOf(batch);
   };
 
@@ -90,13 +95,13 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       }
       await gathered();
       if (exclusiveTasks.length > 0) continue;
-      if (queue.bytes < options.maxBatchBytes) await delay(options.lingerMs);
-      const taken = queue.takeBatch();
-      inFlightBytes += bytesOf(taken);
-      const batch = await prepareBatch(taken, prepare, queue);
-      inFlightBytes -= bytesOf(taken) - bytesOf(batch.left) - bytesOf(batch.failed);
+      if (queue.bytes < maxBatchBytes) await delay(options.lingerMs);
+      const batch = queue.takeBatch(maxBatchBytes);
+      inFlightBytes += bytesOf(batch);
+      let prepared = batch;
+      for (const step of prepare) prepared = await commitOrSplit(prepared, step);
       await writing;
-      writing = flush(batch);
+      writing = flush(batch, prepared);
     }
     running = undefined;
   };
@@ -115,11 +120,11 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       if (permit === undefined) {
         throw new StorageError("overloaded", options.name, undefined, "too many pending bytes");
       }
-      const write = new PendingWrite<Item>(tenant);
-      queue.push(write.chunk(items, bytes, partitionOf));
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      queue.push(tenant, { items, bytes, arrivedMs: performance.now(), resolve, reject });
       start();
       try {
-        await write.finished;
+        await promise;
       } finally {
         permit.release();
       }
@@ -138,25 +143,37 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   };
 }
 
-interface PreparedBatch<Item> {
-  readonly left: readonly WriteChunk<Item>[];
-  readonly failed: readonly WriteChunk<Item>[];
-}
+/** Queue of writes, in fair order. */
+class WriteQueue<Item> {
+  readonly #queue = new FairQueue<Write<Item>>();
+  #bytes = 0;
 
-/** Runs all steps; defers chunks that turn out to belong to other partitions. */
-async function prepareBatch<Item>(
-  batch: readonly WriteChunk<Item>[],
-  steps: readonly ((items: readonly Item[]) => Promise<void>)[],
-  queue: WriteQueue<Item>,
-): Promise<PreparedBatch<Item>> {
-  let left = batch;
-  const failed: WriteChunk<Item>[] = [];
-  for (const step of steps) {
-    const taken = await commitOrSplit(left, step);
-    failed.push(...left.filter((chunk) => !taken.includes(chunk)));
-    left = queue.deferOtherPartitions(taken);
+  get size(): number {
+    return this.#queue.size;
   }
-  return { left, failed };
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(tenant: Tenant, write: Write<Item>): void {
+    this.#queue.push({ tenant, cost: Math.max(write.bytes, 1), value: write });
+    this.#bytes += write.bytes;
+  }
+
+  /** Dequeues at least one write, and others up to `maxBytes` together. */
+  takeBatch(maxBytes: number): readonly Write<Item>[] {
+    const batch: Write<Item>[] = [];
+    let bytes = 0;
+    for (;;) {
+      const next = this.#queue.take(({ value }) => batch.length === 0 || bytes + value.bytes <= maxBytes);
+      if (next === undefined) break;
+      batch.push(next.value);
+      bytes += next.value.bytes;
+    }
+    this.#bytes -= bytes;
+    return batch;
+  }
 }
 
 class Arrivals {
@@ -173,34 +190,30 @@ class Arrivals {
   }
 }
 
-/** Creates the event of a batch that has just ended. */
-function eventOf(name: string, batch: readonly WriteChunk<unknown>[]): BatchEvent {
-  return {
-    name,
-    lagMs: performance.now() - Math.min(...batch.map((chunk) => chunk.write.arrivedMs)),
-  };
-}
-
 /**
- * Returns the accepted chunks and rejects the writers of the others. A batch that ClickHouse rejects is retried chunk by
- * chunk, so that one writer's bad items do not fail the others.
+ * Returns the accepted writes and rejects the others. A batch that ClickHouse rejects is retried write by write, so that one
+ * writer's bad items do not fail the others.
  */
 async function commitOrSplit<Item>(
-  batch: readonly WriteChunk<Item>[],
+  batch: readonly Write<Item>[],
   work: (items: readonly Item[]) => Promise<void>,
-): Promise<readonly WriteChunk<Item>[]> {
+): Promise<readonly Write<Item>[]> {
   if (batch.length === 0) return [];
   try {
-    await work(batch.flatMap((chunk) => chunk.items));
+    await work(batch.flatMap(({ items }) => items));
     return batch;
   } catch (error) {
     const isRejected = error instanceof StorageError && error.kind === "statement";
     if (!isRejected || batch.length === 1) {
-      for (const chunk of batch) chunk.write.fail(error);
+      for (const write of batch) write.reject(error);
       return [];
     }
-    const taken: WriteChunk<Item>[] = [];
-    for (const chunk of batch) taken.push(...(await commitOrSplit([chunk], work)));
-    return taken;
+    const accepted: Write<Item>[] = [];
+    for (const write of batch) accepted.push(...(await commitOrSplit([write], work)));
+    return accepted;
   }
+}
+
+function bytesOf(batch: readonly Write<unknown>[]): number {
+  return batch.reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -3,7 +3,6 @@ export type StorageErrorKind =
   | "unavailable"
   | "read_only"
   | "no_space"
-  | "outdated"
   | "overloaded"
   | "timeout"
   | "memory"

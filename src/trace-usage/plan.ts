@@ -9,28 +9,33 @@ import {
   tracesOfRange,
   whereSelected,
   type CallsFilter,
-  type CompiledQuery,
+  type CallsSelection,
   type HourRange,
   type SelectionLimits,
 } from "../query/index.ts";
 import { ofProject } from "../query/hour-buckets.ts";
 import { inHoursOf } from "../query/key-range.ts";
 import { join, param, sql, type Sql } from "../query/sql.ts";
-import { invalid } from "../shared/errors.ts";
 import { hourOf, toStoreText } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import type { TimeWindow } from "../buckets/buckets.ts";
-import type { SelectedTrace, Selection } from "./selection.ts";
+import type { KnownTrace } from "./table/trace-dictionary.ts";
+
+/**
+ * Reads the traces of a few hours in one statement. `isWhole`: includes traces without a selected call, because only time and
+ * being a root select, and excluding them would cost more.
+ */
+export interface ShortWindow {
+  readonly kind: "short window";
+  readonly started: HourRange;
+  readonly isWhole: boolean;
+}
 
 /** Method of reading the traces of the selected calls. */
 export type Strategy =
   /** Reads the single trace of the filter in one statement. */
   | { readonly kind: "one trace"; readonly traceId: string }
-  /**
-   * Reads the traces of a few hours in one statement. `isWhole`: includes traces without a selected call, because only time
-   * and being a root select, and excluding them would cost more.
-   */
-  | { readonly kind: "short window"; readonly started: HourRange; readonly isWhole: boolean }
+  | ShortWindow
   /** Counts the traces first, then reads them in groups. */
   | { readonly kind: "counted traces" }
   /** Evaluates a condition on payloads or feedback once, then selects calls by id. */
@@ -38,8 +43,19 @@ export type Strategy =
   /** Reads the given traces. */
   | { readonly kind: "known traces"; readonly traces: readonly SelectedTrace[] };
 
+/** Trace with selected calls. */
+export interface SelectedTrace extends KnownTrace {
+  /** Number of its calls, selected or not. */
+  readonly callCount: number;
+  /** Hour buckets of its calls. */
+  readonly hours: readonly number[];
+}
+
 /** Selection of calls, and the method of reading all calls of their traces. */
-export interface CallsPlan extends Selection {
+export interface CallsPlan {
+  readonly project: Project;
+  /** SQL condition of filter and query, over the columns of `calls`. */
+  readonly condition: Sql;
   /** SQL condition for PREWHERE, true for every selected call. */
   readonly whereSelected: Sql;
   /** SQL condition: all calls of the selected calls' traces, and no others unless the whole project is read. */
@@ -66,20 +82,21 @@ export function planCalls(
   { filter, query: written, limit, window }: CallsRequest,
   limits?: SelectionLimits,
 ): CallsPlan {
-  const query = compile(project, written, limits);
+  const query = written == null ? undefined : compileQuery(written, { project, limits });
   const startedIn = window === undefined ? undefined : hoursOfWindow(window);
   const selected = { project, filter, query, startedIn };
-  const selection = { project, condition: conditionOf(selected, window) };
+  const condition = conditionOf(selected, window);
   return {
-    ...selection,
+    project,
+    condition,
     whereSelected: whereSelected(selected),
-    whereTraces: whereTraces(selection, selected),
+    whereTraces: whereTraces(selected, condition),
     strategy: strategyFor(selected),
     limit,
   };
 }
 
-function conditionOf({ filter, query }: PlannedSelection, window: TimeWindow | undefined): Sql {
+function conditionOf({ filter, query }: CallsSelection, window: TimeWindow | undefined): Sql {
   const conditions = [
     ...(window === undefined ? [] : [startedWithin(window)]),
     compileFilter(withoutTraces(filter)),
@@ -88,9 +105,7 @@ function conditionOf({ filter, query }: PlannedSelection, window: TimeWindow | u
   return sql`(${join(conditions, " AND ")})`;
 }
 
-type PlannedSelection = Parameters<typeof whereSelected>[0];
-
-function strategyFor({ filter, query, startedIn }: PlannedSelection): Strategy {
+function strategyFor({ filter, query, startedIn }: CallsSelection): Strategy {
   if (query !== undefined && (query.payload !== undefined || query.readsFeedback))
     return { kind: "chosen calls" };
   const [traceId, ...others] = filter?.trace_ids ?? [];
@@ -103,20 +118,20 @@ function strategyFor({ filter, query, startedIn }: PlannedSelection): Strategy {
 }
 
 /** SQL condition: all calls of the selected calls' traces, or of the whole project if it must be read anyway. */
-function whereTraces(selection: Selection, selected: PlannedSelection): Sql {
-  const { project } = selection;
+function whereTraces(selected: CallsSelection, condition: Sql): Sql {
+  const { project } = selected;
   const range = keyRangeOf(selected);
   const traces = tracesOfRange(project, range);
   if (traces !== undefined) return inTraces(project, traces);
   const inHours = inHoursOf(project, range);
   return inHours === undefined
     ? sql`1`
-    : selectedTraces(selection, { inHours, where: whereSelected(selected) });
+    : selectedTraces({ project, condition }, { inHours, where: whereSelected(selected) });
 }
 
 /** SQL condition: all calls of traces with selected calls in some hours. `where`: true for every selected call. */
 export function selectedTraces(
-  { project, condition }: Selection,
+  { project, condition }: Pick<CallsPlan, "project" | "condition">,
   { inHours, where }: { readonly inHours: Sql; readonly where: Sql },
 ): Sql {
   return sql`trace_id IN (SELECT trace_id FROM calls FINAL
@@ -154,15 +169,4 @@ function bounded(us: number): number {
 /** Drops `trace_ids`, which the condition on traces implies. */
 function withoutTraces(filter: CallsFilter | null | undefined): CallsFilter | null | undefined {
   return filter?.trace_ids?.length ? { ...filter, trace_ids: undefined } : filter;
-}
-
-function compile(
-  project: Project,
-  query: unknown,
-  limits: SelectionLimits | undefined,
-): CompiledQuery | undefined {
-  if (query == null) return undefined;
-  const compiled = compileQuery(query, limits === undefined ? { project } : { project, limits });
-  if (compiled.ok) return compiled;
-  throw invalid(compiled.issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
 }

@@ -2,7 +2,7 @@ import { inTurns } from "../fairness/turns.ts";
 import type { Engine } from "../store/engine.ts";
 import { eachOwnUsage } from "../trace-usage/fold/own-usage.ts";
 import { wastedCalls } from "../trace-usage/fold/wasted-calls.ts";
-import { isSelected, releaseCalls, type CallTable } from "../trace-usage/table/call-table.ts";
+import { isSelected, type CallTable } from "../trace-usage/table/call-table.ts";
 import { LlmDictionary } from "../trace-usage/table/llm-dictionary.ts";
 import { callTableSteps } from "../trace-usage/table/read-call-table.ts";
 import type { Sql } from "../query/sql.ts";
@@ -38,7 +38,7 @@ export async function foldRecords(
   const bytes = await readRecordBytes(engine, toRead, signal);
   const names = new LlmDictionary();
   const { more: columns, readMore } = recordColumns.open(bytes);
-  const calls = await inTurns(callTableSteps(bytes, undefined, names, { readMore }));
+  using calls = await inTurns(callTableSteps(bytes, undefined, names, { readMore }));
   try {
     const folded = await inTurns(recordsOf(calls, columns, names));
     return folded && { fingerprint: columns.fingerprint(0), ...folded };
@@ -46,8 +46,6 @@ export async function foldRecords(
     // leaves this hour to query time, so that other projects are still materialized
     if (error instanceof AppError && error.code === "too_many_calls") return undefined;
     throw error;
-  } finally {
-    releaseCalls(calls);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Engine } from "../store/engine.ts";
-import type { SelectedTrace } from "../trace-usage/selection.ts";
+import type { SelectedTrace } from "../trace-usage/plan.ts";
 import { hoursOfWindow } from "../trace-usage/plan.ts";
-import { countTraces } from "../trace-usage/read/count-traces.ts";
+import { countTraces } from "../trace-usage/read/traces-of-calls.ts";
 import type { UsageAggregate } from "./aggregate.ts";
 import { divideTraces } from "./divide-traces.ts";
 import { planAggregation } from "./plan-aggregation.ts";

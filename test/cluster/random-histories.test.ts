@@ -38,7 +38,7 @@ const histories = Array.from({ length: HISTORIES }, (_, n) => seed + n);
 /**
  * Two services whose clocks are two hours apart, each on links of its own, and what every message form, deletions, re-use of a
  * project, retention, prices and feedback come to. On 3 replicas it was seen to fail within two histories without the tokens of
- * inserts, the limit of deletions, the order of prices and retention in the store, and project generations.
+ * inserts, the limit of deletions, the order of prices and retention in the store, and deletion marks.
  */
 describe.skipIf(replicaCount < 2)(`random histories over faulty links, on ${clusterName}`, () => {
   const source = seededRandom(seed);

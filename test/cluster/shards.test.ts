@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectServer } from "../../src/store/connect.ts";
 import type { QueryOptions } from "../../src/store/engine.ts";
@@ -16,7 +13,7 @@ import {
   untilErased,
   RECEIPT_MS,
 } from "../helpers/cluster-load.ts";
-import { spawnProcess, startProcess, type ServiceProcess } from "../helpers/service-process.ts";
+import { spawnProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { startAppOn } from "../helpers/start-app.ts";
 import {
   clusterName,
@@ -28,7 +25,6 @@ import {
   type TestCluster,
 } from "../helpers/test-cluster.ts";
 
-const COPY = join(import.meta.dirname, "../../scripts/reshard.ts");
 const shards = await countShards();
 const project = "acme/app";
 const traces = Array.from({ length: 20 }, (_, n) => `trace-${n}`);
@@ -207,89 +203,5 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clu
         for (const service of [first, second]) expect((await tokensOf(service, project)).size).toBe(0);
       },
     );
-  });
-});
-
-describe.skipIf(shards < 2 || replicaCount > shards)(`a store of one shard, on ${clusterName}`, () => {
-  let old: TestCluster;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    old = await openCluster();
-    cluster = await openCluster();
-    const { CLICKHOUSE_CLUSTER: _, ...oneServer } = old.settings([1]);
-    const service = await startProcess(oneServer);
-    for (const trace of traces) {
-      const [root, leaf] = idsOf(trace);
-      const calls = [
-        completeCall(project, root!, trace),
-        completeCall(project, leaf!, trace, { parent_id: root }),
-      ];
-      await store(service, calls);
-    }
-    // parts that wait, and what lies by project
-    await service.post("/call/end", {
-      end: { project_id: project, id: "late", ended_at: "2026-01-01T00:00:02Z" },
-    });
-    await service.post("/feedback/create", {
-      project_id: project,
-      weave_ref: `weave:///${project}/call/trace-1-root`,
-      feedback_type: "score",
-      payload: { value: 0.1 },
-    });
-    await service.post("/call/update", {
-      project_id: project,
-      call_id: "trace-1-root",
-      display_name: "renamed",
-    });
-    expect(await service.end("SIGTERM")).toBe(0);
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await old?.close();
-  });
-
-  it("is not served as one of several: the start reports the remedy", async () => {
-    const said = await failedStart(old.settings());
-    expect(said).toContain("The cluster has 2 shards, and the data is arranged for one.");
-    expect(said).toContain("Adding a shard in docs/cluster.md");
-  });
-
-  it("can be copied to several, also twice, and then returns the same", async () => {
-    for (let turn = 0; turn < 2; turn++) {
-      const { stdout } = await promisify(execFile)(process.execPath, [COPY, old.database], {
-        env: { PATH: process.env["PATH"], ...cluster.settings() },
-      });
-      expect(stdout).toContain(`calls: ${2 * traces.length} rows`);
-      expect(stdout).toContain("The copy is complete.");
-    }
-    const service = await cluster.start([2, 1]);
-    const stored = await tokensOf(service, project);
-    for (const trace of traces) expect(stored.get(`${trace}-root`), trace).toBe(2 * TOKENS_PER_CALL);
-    const start = {
-      project_id: project,
-      id: "late",
-      trace_id: "t",
-      op_name: "op",
-      started_at: "2026-01-01T00:00:00Z",
-    };
-    await service.post("/call/start", { start });
-    const { json } = await send(service, "/call/read", { project_id: project, id: "late" });
-    expect(json.call.ended_at).toContain("2026-01-01T00:00:02");
-    const named = await send(service, "/call/read", { project_id: project, id: "trace-1-root" });
-    expect(named.json.call.display_name).toBe("renamed");
-    const feedback = await send(service, "/feedback/query", { project_id: project });
-    expect(feedback.json.result).toHaveLength(1);
-  });
-
-  it("is not copied if the target is not empty, which is reported", async () => {
-    const service = await cluster.start();
-    await store(service, [completeCall(project, "other", "trace-1")]);
-    await service.end("SIGTERM");
-    const failed = promisify(execFile)(process.execPath, [COPY, old.database], {
-      env: { PATH: process.env["PATH"], ...cluster.settings() },
-    });
-    await expect(failed).rejects.toMatchObject({
-      stderr: expect.stringMatching(/^The copy of \w+ has \d+ rows of \d+, or others/),
-    });
   });
 });

@@ -46,20 +46,15 @@ const drawn = fc.record({
     minLength: 1,
     maxLength: 4,
   }),
-  factors: fc.uniqueArray(fc.record({ atUs: instant, percent: fc.integer({ min: 50, max: 99 }) }), {
-    selector: ({ atUs }) => atUs,
-    minLength: 1,
-    maxLength: 3,
-  }),
   feedback: fc.array(instant, { minLength: 2, maxLength: 8 }),
   windows: fc.array(
     fc.record({ ends: fc.tuple(instant, instant), granularity: fc.constantFrom(1, 5, 900, 3600, undefined) }),
     { minLength: 3, maxLength: 5 },
   ),
 });
-/** Also with calls just before a price or a factor is in force, and as it begins. */
+/** Also with calls just before a price is in force, and as it begins. */
 const history = drawn.map(({ calls, ...about }) => {
-  const begins = [...about.prices, ...about.factors].map(({ atUs }) => atUs);
+  const begins = about.prices.map(({ atUs }) => atUs);
   const beside = begins.flatMap((atUs) => [atUs - 1, atUs]).map((atUs) => ({ atUs, tokens: 7 }));
   return { ...about, calls: [...calls, ...beside] };
 });
@@ -93,7 +88,7 @@ async function ask(url: string, body: object): Promise<any> {
 }
 
 let projects = 0;
-async function store({ calls, prices, factors, feedback }: History): Promise<string> {
+async function store({ calls, prices, feedback }: History): Promise<string> {
   const project_id = `acme/micro-${projects++}`;
   const batch = calls.map(({ atUs, tokens }, n) => ({
     project_id,
@@ -112,11 +107,6 @@ async function store({ calls, prices, factors, feedback }: History): Promise<str
     const own = { prompt_token_cost: usdE6 / 1e6, completion_token_cost: 0, effective_date: sent(atUs) };
     await ask("/cost/create", { project_id, costs: { own } });
   }
-  if (factors.length > 0)
-    await ask("/cost/factor/create", {
-      project_id,
-      factors: factors.map(({ atUs, percent }) => ({ factor: percent / 100, effective_date: sent(atUs) })),
-    });
   const sentFeedback = {
     batch: feedback.map((atUs, n) => ({
       project_id,
@@ -239,12 +229,9 @@ async function checkReceipts(project_id: string, about: History): Promise<void> 
   for (const [n, { atUs }] of about.calls.entries()) {
     const { started_at, lines } = await ask("/call/receipt", { project_id, call_id: `c${n}` });
     const price = inForce(about.prices, atUs);
-    const factor = inForce(about.factors, atUs);
     expect(started_at).toBe(told(atUs));
     expect(lines[0].price?.effective_date).toBe(price && told(price.atUs));
     expect(lines[0].rate_usd).toBe(price ? price.usdE6 / 1e6 : null);
-    expect(lines[0].factor?.factor).toBe(factor && factor.percent / 100);
-    expect(lines[0].factor?.effective_date).toBe(factor && told(factor.atUs));
   }
 }
 
@@ -254,7 +241,7 @@ describe("the microsecond decides", () => {
       for (const one of about.windows) await checks[name]!(about, windowOf(project, one));
   });
 
-  it("the price and the factor of a receipt", async () => {
+  it("the price of a receipt", async () => {
     for (const [project, about] of stored) await checkReceipts(project, about);
   });
 

@@ -1,9 +1,10 @@
 import { INCLUSIVE } from "../../src/calls/events/message-columns.ts";
+import { atOnce } from "../../src/shared/steps.ts";
 import { USAGE_SOURCES } from "../../src/calls/events/completion.ts";
 import { encodeUsage } from "../../src/usage/usage-column.ts";
 import type { CallTable } from "../../src/trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../src/trace-usage/table/llm-dictionary.ts";
-import { readCallTable } from "../../src/trace-usage/table/read-call-table.ts";
+import { callTableSteps } from "../../src/trace-usage/table/read-call-table.ts";
 import type { CallRow } from "../models/forests.ts";
 import { nativeBlock } from "./native-bytes.ts";
 
@@ -12,7 +13,7 @@ export function tableOf(rows: readonly CallRow[], names: LlmDictionary): CallTab
   const middle = rows.length >> 1;
   const blocks = [rows.slice(0, middle), rows.slice(middle)].filter((some) => some.length > 0);
   const bytes = Buffer.concat(blocks.map(blockOf));
-  return readCallTable(bytes, [{ traceId: "t", ids: undefined }], names);
+  return atOnce(callTableSteps(bytes, [{ traceId: "t", ids: undefined }], names));
 }
 
 function blockOf(rows: readonly CallRow[]): Buffer {

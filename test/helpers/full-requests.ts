@@ -272,10 +272,4 @@ export const fullRequests: Readonly<Record<string, object>> = {
     order_by: "total_tokens",
     limit: 10,
   },
-  "POST /cost/factor/create": {
-    project_id,
-    factors: [{ provider: "openai", factor: 0.85, effective_date: at, note: "n" }],
-  },
-  "POST /cost/factor/query": { project_id },
-  "POST /cost/factor/purge": purge,
 };

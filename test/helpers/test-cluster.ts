@@ -9,16 +9,14 @@ import { until } from "./until.ts";
 /**
  * The cluster that the environment names. `CLUSTER_URLS`: its replicas, comma-separated; `CLUSTER_NAME`: its name there
  * (sumtree); `CLUSTER_FAULTS`: an executable that takes `kill`, `stop`, `start` or `wipe`, and the number of a replica
- * (1 is the first URL) or `keeper`. `stop` has it hang, `wipe` ends it and takes its disk, `start` undoes each; `CLUSTER_DEFINE`:
- * an executable that takes an argument for each shard, such as `1,2`, and has the cluster consist of these replicas.
+ * (1 is the first URL) or `keeper`. `stop` has it hang, `wipe` ends it and takes its disk, `start` undoes each.
  */
-const { CLUSTER_URLS = "", CLUSTER_NAME = "sumtree", CLUSTER_FAULTS = "", CLUSTER_DEFINE = "" } = process.env;
+const { CLUSTER_URLS = "", CLUSTER_NAME = "sumtree", CLUSTER_FAULTS = "" } = process.env;
 const servers = CLUSTER_URLS.split(",").filter((url) => url !== "");
 
 export const testCluster = CLUSTER_NAME;
 export const replicaCount = servers.length;
 export const hasFaults = CLUSTER_FAULTS !== "";
-export const canDefine = CLUSTER_DEFINE !== "";
 /** For the names of tests that are skipped. */
 export const clusterName =
   replicaCount === 0 ? "no cluster: CLUSTER_URLS is not set" : `${replicaCount} replicas`;
@@ -44,18 +42,6 @@ export interface TestCluster {
   heal(): Promise<void>;
   /** Ends the services that it has started, and drops the database. */
   close(): Promise<void>;
-}
-
-/** Replicas by shard. */
-export type Layout = readonly (readonly number[])[];
-
-/** The cluster's definition from now on, on every server of it; the others end. Default: as it was at first. */
-export async function defineCluster(layout: Layout = []): Promise<void> {
-  await promisify(execFile)(
-    CLUSTER_DEFINE,
-    layout.map((shard) => shard.join()),
-    { timeout: 90_000 },
-  );
 }
 
 /** How many shards it has; 0 without a cluster. */

@@ -99,15 +99,6 @@ const actions: Readonly<
     by: "pricer",
   },
   "prices.purge": { good: (id) => ["POST", "/cost/purge", of(id, { query: nothing })], by: "pricer" },
-  "factors.set": {
-    good: (id) => ["POST", "/cost/factor/create", of(id, { factors: [{ factor: 0.9 }] })],
-    bad: ["POST", "/cost/factor/create", {}],
-    by: "pricer",
-  },
-  "factors.purge": {
-    good: (id) => ["POST", "/cost/factor/purge", of(id, { query: nothing })],
-    by: "project",
-  },
   "calls.delete": {
     good: (id) => ["POST", "/calls/delete", of(id, { call_ids: ["c"] })],
     bad: ["POST", "/calls/delete", {}],

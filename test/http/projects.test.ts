@@ -50,7 +50,7 @@ async function tablesOfProjects(): Promise<readonly string[]> {
         WHERE database = currentDatabase() AND name = 'project_id' AND t.engine LIKE '%MergeTree'`,
     { ...options, tables: "local" },
   );
-  const kept = ["deletions", "project_generations", "retention"];
+  const kept = ["deletions", "retention"];
   return rows.map(({ table }) => table).filter((table) => !kept.includes(table));
 }
 
@@ -80,7 +80,6 @@ async function fill(project_id: string): Promise<void> {
       project_id,
       costs: { m: { prompt_token_cost: 1, completion_token_cost: 1 } },
     }),
-    test.post("/cost/factor/create", { project_id, factors: [{ factor: 0.85, note: "secret" }] }),
     test.post("/obj/create", { obj: { project_id, object_id: "o", val: { secret: 1 } } }),
     test.post("/table/create", { table: { project_id, rows: [{ secret: 1 }] } }),
   ]);

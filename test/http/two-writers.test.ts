@@ -20,9 +20,9 @@ afterAll(async () => {
 
 const at = (second: number): string => `2026-01-01T00:00:${String(second % 60).padStart(2, "0")}Z`;
 describe("two replicas", () => {
-  it("return the price, the factor and the retention acknowledged last", async () => {
+  it("return the price and the retention acknowledged last", async () => {
     const seed = chosenSeed();
-    const kind = fc.constantFrom("price", "factor", "retention");
+    const kind = fc.constantFrom("price", "retention");
     const step = fc.record({ kind, on: fc.boolean() });
     const sequences = fc.sample(fc.array(step, { minLength: 2, maxLength: 8 }), {
       numRuns: runs(1, 60),
@@ -41,7 +41,6 @@ describe("two replicas", () => {
         const service = on ? first : second;
         const effective_date = "2020-01-01T00:00:00Z";
         const costs = { m: { prompt_token_cost: n + 1, completion_token_cost: 0, effective_date } };
-        const factors = [{ factor: n + 1, effective_date }];
         const response =
           what === "retention"
             ? await service.app.inject({
@@ -52,25 +51,23 @@ describe("two replicas", () => {
               })
             : await service.app.inject({
                 method: "POST",
-                url: what === "price" ? "/cost/create" : "/cost/factor/create",
+                url: "/cost/create",
                 headers: { authorization: authorization() },
-                payload: { project_id, ...(what === "price" ? { costs } : { factors }) },
+                payload: { project_id, costs },
               });
         expect([response.statusCode, response.body]).toEqual([200, expect.any(String)]);
       }
       const last = (what: string) => steps.findLastIndex((one) => one.kind === what);
       const price = last("price") < 0 ? null : last("price") + 1;
-      const factor = last("factor") < 0 ? 1 : last("factor") + 1;
       for (const service of [first, second]) {
         const receipt = (await service.post("/call/receipt", { project_id, call_id: "a" })).json();
         const days = await service.app.inject({
           url: retention,
           headers: { authorization: authorization() },
         });
-        const { total_cost, billed_cost } = receipt.total;
-        expect({ total_cost, billed_cost, ...days.json() }, `seed ${seed}, sequence ${index}`).toEqual({
+        const { total_cost } = receipt.total;
+        expect({ total_cost, ...days.json() }, `seed ${seed}, sequence ${index}`).toEqual({
           total_cost: price,
-          billed_cost: price === null ? null : price * factor,
           days: last("retention") < 0 ? null : 10_000 + last("retention"),
         });
       }

@@ -25,6 +25,11 @@ export function naiveRollUp(calls: readonly CallRow[], costOf: NaiveCost): Recor
   return response;
 }
 
+/** Computes the usage of a trace: each of its completions once. */
+export function naiveTraceTotal(calls: readonly CallRow[], costOf: NaiveCost): NaiveTotals {
+  return totalOf(calls, new Trees(calls), costOf);
+}
+
 class Trees {
   private readonly calls: readonly CallRow[];
 

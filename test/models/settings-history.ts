@@ -5,7 +5,6 @@ interface Acknowledged {
   days: number | null;
   /** In the order in which they were set. No two cost the same, so that one that was sent again is known. */
   prices: { readonly llm: string; readonly cost: number }[];
-  factors: number[];
   feedback: Map<string, number>;
   calls: Set<string>;
   /** Deleted calls, which stay so until the project is deleted. */
@@ -29,7 +28,6 @@ const SHORT_DAYS = 30;
 const nothing = (): Acknowledged => ({
   days: null,
   prices: [],
-  factors: [],
   feedback: new Map(),
   calls: new Set(),
   deleted: new Set(),
@@ -45,7 +43,6 @@ export class SettingsHistory {
     [2, () => this.#setDays()],
     [3, () => this.#setPrice()],
     [1, () => this.#purgePrice()],
-    [1, () => this.#setFactor()],
     [2, () => this.#say()],
     [1, () => this.#replace()],
     [1, () => this.#purge()],
@@ -82,12 +79,6 @@ export class SettingsHistory {
         distinct(own.prices.map(({ cost }) => cost)),
       ),
       this.#expect(
-        "factors",
-        "/cost/factor/query",
-        (said) => [...new Set(said.results!.map((one) => one.factor!))],
-        own.factors,
-      ),
-      this.#expect(
         "feedback",
         "/feedback/query",
         (said) => said.result!.map(({ id, payload }) => `${id} ${payload.n}`).toSorted(),
@@ -122,11 +113,6 @@ export class SettingsHistory {
       .map(({ id }) => id);
     for (const id of ids) await this.#send("/cost/purge", { query: isId(id) });
     this.#own.prices = this.#own.prices.filter((one) => one !== price);
-  }
-  async #setFactor(): Promise<void> {
-    const factor = ++this.#count;
-    await this.#send("/cost/factor/create", { factors: [{ factor, effective_date: DATE }] });
-    this.#own.factors.push(factor);
   }
   async #say(): Promise<void> {
     const [id, n] = [this.#feedbackId(), ++this.#count];
@@ -218,7 +204,6 @@ interface Said {
   readonly results?: readonly {
     readonly id: string;
     readonly prompt_token_cost?: number;
-    readonly factor?: number;
   }[];
   readonly result?: readonly { readonly id: string; readonly payload: { readonly n: number } }[];
   readonly call_usage?: Readonly<Record<string, Readonly<Record<string, Costs>>>>;

@@ -1,4 +1,3 @@
-import { bumpGenerations } from "../../calls/storage-key/project-generations.ts";
 import type { Engine } from "../../store/engine.ts";
 import { createGroupCommit } from "../../store/group-commit.ts";
 import { sql } from "../../query/sql.ts";
@@ -43,8 +42,9 @@ export function createProjectDeleter(deps: DeletionDeps): (project: Project) => 
 
 /**
  * Deletes the stored rows of some projects from every table with projects. A mutation affects reads once it is accepted. No
- * call event is being written meanwhile. The deletions are stored when every table has its mutation, so a client with an id
- * need not repeat the request, and later writes to a project stay.
+ * call event is being written meanwhile; then the deletions are stored, which tells every service that what it has cached may
+ * be gone. They run when every table shows its mutation, so a client with an id need not repeat the request, and later writes
+ * to a project stay.
  */
 async function deleteProjects(deps: DeletionDeps, batch: readonly Deletion[]): Promise<void> {
   const { engine, deletions, mutations } = deps;
@@ -52,18 +52,18 @@ async function deleteProjects(deps: DeletionDeps, batch: readonly Deletion[]): P
   const tables = await tablesOfProjects(engine);
   const started = await deps.runExclusive(async () => {
     const all = await mutations.start("deletion", projects, tables);
-    await bumpGenerations(engine, projects);
+    await deletions.save(batch);
     return all;
   });
   await mutations.shown(started);
   await deletions.save(batch.map((deletion) => ({ ...deletion, step: "running", tag: started.tag })));
 }
 
-/** Tables with rows of projects, read from the store so that tables of later versions are included. Deletions and project generations stay. */
+/** Tables with rows of projects, read from the store so that tables of later versions are included. Deletions stay. */
 async function tablesOfProjects(engine: Engine): Promise<readonly Change[]> {
   return engine.rows<Change>(
     sql`SELECT table FROM system.columns
-        WHERE database = currentDatabase() AND name = 'project_id' AND table NOT IN ('deletions', 'project_generations') AND table IN
+        WHERE database = currentDatabase() AND name = 'project_id' AND table != 'deletions' AND table IN
           (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
         ORDER BY table = 'calls', table`,
     { name: "tables_of_projects", tables: "local" },

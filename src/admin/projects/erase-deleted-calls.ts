@@ -67,9 +67,9 @@ const contents: readonly Content[] = [
   {
     table: "pending_call_events",
     key: callId,
-    hasContent: sql`kind != 'delete' AND columns != '{}'`,
+    hasContent: sql`NOT JSONHas(columns, 'deleted_at')`,
     isDeleted: (projects) => sql`(${callId}) IN ${fromDeletedCalls(callId, projects)} OR (${callId}) IN
-      (SELECT ${callId} FROM pending_call_events WHERE project_id IN ${projects} AND kind = 'delete')`,
+      (SELECT ${callId} FROM pending_call_events WHERE project_id IN ${projects} AND JSONHas(columns, 'deleted_at'))`,
   },
   {
     // batches materialized after the deletion do not contain the call; rows of replaced batches may remain
@@ -107,7 +107,7 @@ export async function eraseDeletedCalls(deps: DeletionDeps, maxKeys: number = MA
   const started = await mutations.start(KIND, projects, changes);
   await mutations.shown(started);
   const erased = new Set(projects.slice(0, covered));
-  const running = requested.filter(({ project }) => erased.has(project));
+  const running = requested.filter(({ kind, project }) => kind === KIND && erased.has(project));
   if (running.length > 0)
     await deletions.save(running.map((deletion) => ({ ...deletion, step: "running", tag: started.tag })));
 }

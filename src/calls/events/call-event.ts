@@ -131,15 +131,8 @@ export function isStart(event: CallEvent): boolean {
   return event.kind === "start" || event.kind === "complete";
 }
 
-/**
- * Reduces an event to the columns that pending events may write too; `undefined` if there are none. Tombstones are equal,
- * so their order does not matter.
- */
-export function orderSensitiveEvent(event: CallEvent): CallEvent | undefined {
-  if (event.kind === "end" || event.kind === "rename") return event;
-  if (event.kind !== "complete") return undefined;
-  const columns = Object.fromEntries(
-    Object.entries(event.columns).filter(([name]) => !startColumnNames.has(name)),
-  );
-  return { id: event.id, kind: "end", traceId: event.traceId, hour: event.hour, columns };
+/** Returns the columns of an event that pending events may write too. */
+export function pendingColumns(event: CallEvent): Columns {
+  if (!isStart(event)) return event.columns;
+  return Object.fromEntries(Object.entries(event.columns).filter(([name]) => !startColumnNames.has(name)));
 }

@@ -2,13 +2,12 @@ import {
   compileQuery,
   compileSort,
   keyRangeOf,
-  type CallSelection,
+  type SelectOptions,
   type CallsFilter,
   type SelectionLimits,
   type SortKey,
 } from "../../query/index.ts";
 import { ALL_HOURS, intersect, type HourRange } from "../../query/bounds/time-range.ts";
-import { invalid } from "../../shared/errors.ts";
 import { hourOf } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import {
@@ -29,7 +28,7 @@ export interface CallsQuery {
 }
 
 /** Selection and order of calls. */
-export interface ListPlan extends Pick<CallSelection, "project" | "filter" | "query" | "orderBy" | "also"> {
+export interface ListPlan extends Pick<SelectOptions, "project" | "filter" | "query" | "orderBy" | "also"> {
   readonly startedIn: HourRange | undefined;
   /** `undefined` unless sorted by `started_at` alone. */
   readonly pages: Pages | undefined;
@@ -37,18 +36,14 @@ export interface ListPlan extends Pick<CallSelection, "project" | "filter" | "qu
   readonly namesCalls: boolean;
 }
 
-/** Compiles a request. Throws `validation` with the issues of query and order together. */
+/** Compiles a request. Throws `validation`. */
 export function planList(project: Project, request: CallsQuery, limits: SelectionLimits): ListPlan {
   const { filter, page_token } = request;
   const selection = selectionHash([project, filter, request.query]);
   const cursor = page_token == null ? undefined : readToken(page_token, selection);
   const sort_by = request.sort_by?.length ? request.sort_by : orderOf(cursor);
   const query = request.query == null ? undefined : compileQuery(request.query, { project, limits });
-  const sort = sort_by.length > 0 ? compileSort(sort_by) : undefined;
-  if (query?.ok === false || sort?.ok === false) {
-    const issues = [query, sort].flatMap((one) => (one === undefined || one.ok ? [] : one.issues));
-    throw invalid(issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
-  }
+  const orderBy = sort_by.length > 0 ? compileSort(sort_by) : undefined;
   const order = timeOrderOf(sort_by);
   if (cursor !== undefined && cursor.order !== order) throw tokenError("This token belongs to another order");
   return {
@@ -59,7 +54,7 @@ export function planList(project: Project, request: CallsQuery, limits: Selectio
     startedIn: intersect(query?.bounds.started, cursor && hoursFrom(cursor)),
     namesCalls: keyRangeOf({ filter, query }).in !== "project",
     ...(cursor !== undefined && { also: isAfter(cursor) }),
-    ...(sort !== undefined && { orderBy: sort.orderBy }),
+    orderBy,
   };
 }
 

@@ -25,10 +25,12 @@ export async function assignHourBuckets(
   items: readonly RoutedEvent[],
 ): Promise<void> {
   const first = firstStarts(items);
+  const starts = [...first.values()].flat();
+  const cached = await traces.recall(starts.map(keyOf));
   const hours = new Map<Start, number>();
   const unknown: Start[] = [];
-  for (const start of [...first.values()].flat()) {
-    const known = traces.recall(keyOf(start));
+  for (const start of starts) {
+    const known = cached.get(start.call);
     const isKnown = known?.traceId === start.traceId;
     hours.set(start, isKnown ? known.hour : start.hour);
     if (!isKnown) unknown.push(start);

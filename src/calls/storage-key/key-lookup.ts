@@ -5,8 +5,7 @@ import { param, sql } from "../../query/sql.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import type { Project } from "../../shared/project.ts";
-import { GenerationCache } from "./generation-cache.ts";
-import { readGenerations } from "./project-generations.ts";
+import { readDeletionMark } from "./deletion-mark.ts";
 
 export interface CallKey {
   readonly project: Project;
@@ -20,17 +19,16 @@ export interface StorageKey {
   readonly hour: number;
 }
 
+/** Storage keys by `keyText`. */
+type StorageKeys = ReadonlyMap<string, StorageKey>;
+
 /** Lookup of storage keys: first in a cache of recent starts, then in the store. */
 export interface StorageKeyLookup {
   remember(key: CallKey, storageKey: StorageKey): void;
-  /** Reads only the cache. */
-  recall(key: CallKey): StorageKey | undefined;
-  /** Finds the storage keys of known calls, by `keyText`. `fresh` bypasses the cache. */
-  find(keys: readonly CallKey[], options?: { fresh: boolean }): Promise<ReadonlyMap<string, StorageKey>>;
-  /** Returns the project's generation as last read. */
-  generationOf(project: Project): string | undefined;
-  /** Reads current generations; invalidates cache entries of other generations. */
-  readGenerations(projects: readonly Project[]): Promise<ReadonlyMap<Project, string>>;
+  /** Finds the cached ones. Reads whether a project was deleted since, which empties the cache. */
+  recall(keys: readonly CallKey[]): Promise<StorageKeys>;
+  /** Finds those of known calls. `fresh` bypasses the cache. */
+  find(keys: readonly CallKey[], options?: { fresh: boolean }): Promise<StorageKeys>;
 }
 
 const RECENT_STARTS = 100_000;
@@ -41,64 +39,41 @@ export function keyText(key: CallKey): string {
 }
 
 export function createStorageKeyLookup(engine: Engine): StorageKeyLookup {
-  const recent = new LRUCache<string, CachedKey>({ max: RECENT_STARTS });
-  const generations = new GenerationCache(RECENT_STARTS);
-  // '' if the project has no generation
-  const current = new TableCache<string>(engine, "project_generations", RECENT_STARTS);
+  const recent = new LRUCache<string, StorageKey>({ max: RECENT_STARTS });
+  const marks = new TableCache<string>(engine, "deletions", 1);
+  let mark: string | undefined;
 
-  const recall = (key: CallKey): StorageKey | undefined => {
-    const entry = recent.get(keyText(key));
-    return entry === undefined || entry.generation !== generations.generationOf(key.project)
-      ? undefined
-      : entry.key;
+  const recall = async (keys: readonly CallKey[]): Promise<StorageKeys> => {
+    const found = new Map<string, StorageKey>();
+    for (const key of keys) {
+      const text = keyText(key);
+      const storageKey = recent.get(text);
+      if (storageKey !== undefined) found.set(text, storageKey);
+    }
+    if (found.size === 0) return found;
+    const current = await marks.read("", () => readDeletionMark(engine));
+    if (current === mark) return found;
+    recent.clear();
+    mark = current;
+    return new Map();
   };
 
   return {
-    remember: (key, storageKey) =>
-      recent.set(keyText(key), { key: storageKey, generation: generations.generationOf(key.project) }),
+    remember: (key, storageKey) => recent.set(keyText(key), storageKey),
     recall,
     async find(keys, { fresh } = { fresh: false }) {
-      const found = new Map<string, StorageKey>();
-      const unknown: CallKey[] = [];
-      for (const key of keys) {
-        const storageKey = fresh ? undefined : recall(key);
-        if (storageKey === undefined) unknown.push(key);
-        else found.set(keyText(key), storageKey);
-      }
+      const found = new Map(fresh ? [] : await recall(keys));
+      const unknown = keys.filter((key) => !found.has(keyText(key)));
       for (const chunk of chunksOf(unknown, IDS_PER_QUERY)) {
-        for (const row of await readTraces(engine, chunk)) {
-          const { project_id: project, id, trace_id: traceId, hour } = row;
+        for (const { project_id: project, id, trace_id: traceId, hour } of await readKeys(engine, chunk))
           found.set(keyText({ project, id }), { traceId, hour });
-        }
       }
       return found;
-    },
-    generationOf: (project) => generations.generationOf(project),
-    async readGenerations(projects) {
-      const began = current.begin();
-      const known = projects.map((project) => [project, current.get(project)] as const);
-      if (known.every(([, generation]) => generation !== undefined)) {
-        return new Map(known.filter((one): one is [Project, string] => one[1] !== ""));
-      }
-      const sequence = generations.begin();
-      const read = await readGenerations(engine, projects);
-      generations.put(sequence, read);
-      current.put(
-        began,
-        0,
-        projects.map((project) => [project, read.get(project) ?? ""]),
-      );
-      return read;
     },
   };
 }
 
-interface CachedKey {
-  readonly key: StorageKey;
-  readonly generation: string | undefined;
-}
-
-interface TraceRow {
+interface KeyRow {
   readonly project_id: Project;
   readonly id: string;
   readonly trace_id: string;
@@ -106,8 +81,8 @@ interface TraceRow {
 }
 
 /** May also return calls of other projects with the same ids; callers look up by key. */
-function readTraces(engine: Engine, keys: readonly CallKey[]): Promise<TraceRow[]> {
-  return engine.rows<TraceRow>(
+function readKeys(engine: Engine, keys: readonly CallKey[]): Promise<KeyRow[]> {
+  return engine.rows<KeyRow>(
     sql`SELECT project_id, id, min(call_keys.trace_id) AS trace_id,
           argMin(call_keys.hour, (call_keys.trace_id, call_keys.hour)) AS hour
         FROM call_keys

@@ -1,17 +1,13 @@
 import { createHash } from "node:crypto";
-import { isStart, type CallEvent, type ProjectEvent } from "../events/call-event.ts";
-import type { ProjectGeneration } from "./project-generations.ts";
+import { isStart, type ProjectEvent } from "../events/call-event.ts";
 import { keyText, type CallKey, type StorageKeyLookup } from "./key-lookup.ts";
 
 /** Call event with its storage key, as far as resolved. */
 export interface RoutedEvent extends ProjectEvent {
-  event: CallEvent;
-  /** Project generation before the reads from which the event was made, if any. */
-  readonly readAtGeneration: ProjectGeneration | undefined;
+  /** Deletion mark of its project before the reads from which the event was made, if any. */
+  readonly readAt: string | undefined;
   /** `keyText` of its call. */
   readonly call: string;
-  /** Project generation when the storage key was resolved. */
-  resolvedAtGeneration: string | undefined;
   /** `undefined` while its call is unknown. */
   traceId: string | undefined;
   /** Hour bucket; `undefined` while its call is unknown. */
@@ -35,7 +31,6 @@ export async function resolveStorageKeys(
   const open = new Map<string, RoutedEvent>();
   const unresolved: CallKey[] = [];
   for (const item of items) {
-    item.resolvedAtGeneration = traces.generationOf(item.project);
     item.traceId = item.event.traceId;
     item.hour = item.event.hour;
     if (!isStart(item.event)) continue;
@@ -80,13 +75,6 @@ export function firstStarts(items: readonly RoutedEvent[]): ReadonlyMap<string, 
 
 function isRouted(item: RoutedEvent): item is Start {
   return isStart(item.event) && item.traceId !== undefined && item.hour !== undefined;
-}
-
-/** Stores resolved traces in the starts, so that a batch can be split without changing its storage keys. */
-export function pinTraceIds(items: readonly RoutedEvent[]): void {
-  for (const item of items) {
-    if (isStart(item.event)) item.event = { ...item.event, traceId: item.traceId };
-  }
 }
 
 /** Walks up to the first ancestor with a known trace and assigns that trace to all calls on the path. */

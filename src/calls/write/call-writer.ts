@@ -1,86 +1,67 @@
 import type { Engine } from "../../store/engine.ts";
 import { createGroupCommit, type GroupCommitSettings } from "../../store/group-commit.ts";
-import type { Clock } from "../../shared/clock.ts";
+import { chunksOf } from "../../shared/chunks-of.ts";
 import type { Project } from "../../shared/project.ts";
-import { orderSensitiveEvent, isStart, type CallEvent, type ProjectEvent } from "../events/call-event.ts";
+import { isStart, type CallEvent } from "../events/call-event.ts";
 import { assignHourBuckets } from "../storage-key/assign-hour-buckets.ts";
-import { mergeEvents } from "./merge-events.ts";
-import { indexCallKeys } from "../storage-key/index-call-keys.ts";
+import { insertCalls } from "./insert-calls.ts";
+import { indexCallKeys, type CallRow } from "../storage-key/index-call-keys.ts";
 import { createTraceHourIndex, type IndexTraceHours } from "../storage-key/index-trace-hours.ts";
-import {
-  findOrphaned,
-  findPendingHeaders,
-  addPending,
-  createPendingCheck,
-  type HasPending,
-  toPending,
-  type PendingHeader,
-  type PendingEvent,
-} from "./pending-events.ts";
-import { pinTraceIds, keyOf, resolveStorageKeys, type RoutedEvent } from "../storage-key/resolve-keys.ts";
-import { readGenerations, type ProjectGeneration } from "../storage-key/project-generations.ts";
-import { writePending } from "./write-pending.ts";
+import { addPending, createPendingSearch, type FindWaiting } from "./pending-events.ts";
+import { keyOf, resolveStorageKeys, type RoutedEvent } from "../storage-key/resolve-keys.ts";
+import { readDeletionMark } from "../storage-key/deletion-mark.ts";
 import { keyText, type CallKey, type StorageKeyLookup } from "../storage-key/key-lookup.ts";
 
 /** Writer of calls; every stored call passes through it. */
 export interface CallWriter {
   /**
    * Resolves when the events are durable, with the trace of each; `undefined` if its call is unknown. Throws `StorageError`;
-   * the caller may retry. `readAt`: generation of the read from which the events were made, if any: they are dropped if the
-   * project was deleted since.
+   * the caller may retry. `readAt`: deletion mark of the project before the reads from which the events were made, if any: they
+   * are dropped if it was deleted since.
    */
   write(
     project: Project,
     events: readonly CallEvent[],
-    readAt?: ProjectGeneration,
+    readAt?: string,
   ): Promise<readonly (string | undefined)[]>;
   /** Runs `work` while no insert is running. */
   readonly runExclusive: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Resolves when all accepted events are durable. */
   drain(): Promise<void>;
-  /** Writes pending events of known calls left behind by a killed writer; returns the number of calls. */
-  readonly sweep: () => Promise<number>;
   pendingBytes(): number;
 }
 
 interface WriterDeps {
   readonly engine: Engine;
   readonly traces: StorageKeyLookup;
-  readonly clock: Clock;
 }
 
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 /** Some thousand calls, whose indexing takes a fraction of the time of storing them. */
 const MIN_PIPELINED_BYTES = 4 * 1024 * 1024;
-/** Each partition costs at least one synced data part per insert. */
-const MAX_BATCH_MONTHS = 4;
-const SWEEP_LIMIT = 1000;
+/** Their pending events are read at once. */
+const CALLS_PER_INSERT = 1000;
 
 /**
  * Creates the writer. Events with a known trace are inserted at once, in order of acknowledgement; others are pending until
- * their call is known. Writers of starts store, then read pending events; writers of events without a trace store them as
- * pending, then look up the start. So the second of the two, on any replica, sees the first. Source: docs/decisions/0001-call-storage.md.
+ * their call is known. Writers of starts index their keys, then read pending events; writers of events without a trace store
+ * them as pending, then look up the key. So the second of the two, in any service, sees the first. Source:
+ * docs/decisions/0001-call-storage.md.
  */
-export function createCallWriter(
-  { engine, traces, clock }: WriterDeps,
-  settings: GroupCommitSettings,
-): CallWriter {
+export function createCallWriter({ engine, traces }: WriterDeps, settings: GroupCommitSettings): CallWriter {
   const tools: Tools = {
     engine,
     traces,
     indexTraceHours: createTraceHourIndex(engine),
-    hasPending: createPendingCheck(engine),
-    nextVersion: versions(clock),
+    findWaiting: createPendingSearch(engine),
   };
   const commit = createGroupCommit<RoutedEvent>({
     name: "calls_write",
     prepare: [
-      (items) => resolve(tools, items),
+      (items) => resolveStorageKeys(items, traces),
       (items) => assignHourBuckets(tools, items),
       (items) => indexStarts(tools, items),
     ],
-    partitionOf: monthOf,
-    maxPartitions: MAX_BATCH_MONTHS,
     flush: (items) => store(tools, items),
     sizeOf: (item) => sizeOf(item.event),
     ...settings,
@@ -92,9 +73,8 @@ export function createCallWriter(
       const items = events.map((event): RoutedEvent => ({
         project,
         event,
-        readAtGeneration: readAt,
+        readAt,
         call: keyText({ project, id: event.id }),
-        resolvedAtGeneration: undefined,
         traceId: event.traceId,
         hour: event.hour,
       }));
@@ -104,43 +84,14 @@ export function createCallWriter(
     runExclusive: (work) => commit.runExclusive(work),
     drain: () => commit.drain(),
     pendingBytes: () => commit.pendingBytes(),
-    sweep: () =>
-      commit.runExclusive(async () => {
-        const orphaned = await findOrphaned(engine, SWEEP_LIMIT);
-        await writePending(tools, orphaned);
-        return orphaned.length;
-      }),
   };
 }
-
-type NextVersion = (newest: number) => number;
 
 interface Tools {
   readonly engine: Engine;
   readonly traces: StorageKeyLookup;
   readonly indexTraceHours: IndexTraceHours;
-  readonly hasPending: HasPending;
-  readonly nextVersion: NextVersion;
-}
-
-async function resolve({ traces }: Tools, items: readonly RoutedEvent[]): Promise<void> {
-  await refreshGenerations(items, traces);
-  await resolveStorageKeys(items, traces);
-  if (new Set(items.map(monthOf)).size > MAX_BATCH_MONTHS) pinTraceIds(items);
-}
-
-/** The month of the last hour: calls of a batch often share it. */
-const last = { hour: Number.NaN, month: 0 };
-
-/** Partition of the call: its month. */
-function monthOf({ hour }: RoutedEvent): number | undefined {
-  if (hour === undefined) return undefined;
-  if (hour !== last.hour) {
-    const date = new Date(hour * 3_600_000);
-    last.month = date.getUTCFullYear() * 12 + date.getUTCMonth();
-    last.hour = hour;
-  }
-  return last.month;
+  readonly findWaiting: FindWaiting;
 }
 
 /** Indexes the starts; entries of calls that are never written are harmless. */
@@ -159,92 +110,35 @@ async function indexStarts({ engine, traces }: Tools, items: readonly RoutedEven
 }
 
 async function store(tools: Tools, given: readonly RoutedEvent[]): Promise<void> {
-  const { engine, traces, nextVersion } = tools;
-  const items = await dropIfProjectDeleted(engine, given);
-  await engine.insert("calls", mergeEvents(items), { name: "calls_add" });
-  const [headers, stale] = await Promise.all([headersOf(tools, items), resolvedFromCache(items, traces)]);
-  const waiting = items.flatMap((item) => {
-    const isUnknown = item.traceId === undefined || stale.has(item);
-    const event = isUnknown ? item.event : headers.has(item.call) && orderSensitiveEvent(item.event);
-    return event ? [{ project: item.project, event, isUnknown }] : [];
-  });
-  const pending = queue(waiting, headers, nextVersion);
-  if (pending.length > 0) await addPending(engine, pending);
-  const unresolved = [...headers.values()].flat().filter((header) => !header.resolved);
-  await writePending(tools, distinct([...unresolved, ...pending]));
+  const items = await withoutOutdated(tools.engine, given);
+  const waiting = await tools.findWaiting(items.map(keyOf));
+  const mustWait = ({ traceId, call }: RoutedEvent): boolean => traceId === undefined || waiting.has(call);
+  const late = items.filter(mustWait);
+  await addPending(tools.engine, late);
+  await insertCalls(tools, rowsOf(late.length === 0 ? items : items.filter((item) => !mustWait(item))), []);
+  for (const some of chunksOf(late, CALLS_PER_INSERT))
+    await insertCalls(tools, rowsOf(some), distinct(some.map(keyOf)));
 }
 
-async function headersOf(
-  { engine, hasPending }: Tools,
-  items: readonly RoutedEvent[],
-): Promise<ReadonlyMap<string, readonly PendingHeader[]>> {
-  const projects = [...new Set(items.map(({ project }) => project))];
-  if (!(await hasPending(projects))) return new Map();
-  return findPendingHeaders(engine, distinct(items.map(keyOf)));
+/** Converts events of known calls to rows. */
+function rowsOf(items: readonly RoutedEvent[]): readonly CallRow[] {
+  return items.flatMap(({ project, event, traceId, hour }): readonly CallRow[] =>
+    traceId === undefined || hour === undefined
+      ? []
+      : [{ project_id: project, hour, trace_id: traceId, id: event.id, ...event.columns }],
+  );
 }
 
-/** Refreshes generations of cached starts: a repeated start reuses its storage key unless the project was deleted. */
-async function refreshGenerations(items: readonly RoutedEvent[], traces: StorageKeyLookup): Promise<void> {
-  const repeated = items.filter((item) => isStart(item.event) && traces.recall(keyOf(item)) !== undefined);
-  if (repeated.length > 0) await traces.readGenerations([...new Set(repeated.map(({ project }) => project))]);
-}
-
-/** Drops tombstones of calls read before their project was deleted: they must not affect later calls. */
-async function dropIfProjectDeleted(
+/** Drops tombstones of calls that were read before their project was deleted: they must not affect later calls. */
+async function withoutOutdated(
   engine: Engine,
   items: readonly RoutedEvent[],
 ): Promise<readonly RoutedEvent[]> {
-  const projects = [...new Set(items.flatMap(({ readAtGeneration: readAt }) => readAt?.project ?? []))];
-  if (projects.length === 0) return items;
-  const generations = await readGenerations(engine, projects);
-  return items.filter(
-    ({ readAtGeneration: readAt }) =>
-      readAt === undefined || readAt.generation === generations.get(readAt.project),
-  );
-}
-
-/** Finds events resolved from the cache whose project was deleted since: their call is gone, so it counts as unknown. */
-async function resolvedFromCache(
-  items: readonly RoutedEvent[],
-  traces: StorageKeyLookup,
-): Promise<ReadonlySet<RoutedEvent>> {
-  const started = new Set(items.filter((item) => isStart(item.event)).map((item) => item.call));
-  const remembered = items.filter(
-    (item) => item.traceId !== undefined && item.event.traceId === undefined && !started.has(item.call),
-  );
-  if (remembered.length === 0) return new Set();
-  const generations = await traces.readGenerations([...new Set(remembered.map((item) => item.project))]);
-  return new Set(remembered.filter((item) => item.resolvedAtGeneration !== generations.get(item.project)));
-}
-
-/** Appends events to the pending ones of their call. An event equal to the newest one is a retry and is skipped. */
-function queue(
-  waiting: readonly (ProjectEvent & { readonly isUnknown: boolean })[],
-  headers: ReadonlyMap<string, readonly PendingHeader[]>,
-  nextVersion: NextVersion,
-): readonly PendingEvent[] {
-  const pending: PendingEvent[] = [];
-  const newest = new Map<string, PendingHeader>();
-  for (const [text, known] of headers) newest.set(text, known.at(-1)!);
-  for (const { project, event, isUnknown } of waiting) {
-    const text = keyText({ project, id: event.id });
-    const last = newest.get(text);
-    const added = toPending(project, event, nextVersion(last?.version ?? 0));
-    const isRetry = last?.kind === added.kind && last.columnsHash === added.columnsHash;
-    if (isRetry && !(isUnknown && last.resolved)) continue;
-    newest.set(text, added);
-    pending.push(added);
-  }
-  return pending;
-}
-
-/**
- * Creates a hybrid logical clock in microseconds: each version exceeds all earlier ones and those stored for the call. So an
- * event sent after another was acknowledged has the larger version, even if the replicas' clocks differ.
- */
-function versions(clock: Clock): NextVersion {
-  let last = 0;
-  return (newest) => (last = Math.max(clock.now() * 1000, newest + 1, last + 1));
+  const marks = new Map<Project, string>();
+  for (const { project, readAt } of items)
+    if (readAt !== undefined && !marks.has(project))
+      marks.set(project, await readDeletionMark(engine, project));
+  return items.filter(({ project, readAt }) => readAt === undefined || readAt === marks.get(project));
 }
 
 function distinct(keys: readonly CallKey[]): CallKey[] {

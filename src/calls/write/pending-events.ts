@@ -1,70 +1,60 @@
-import { createHash } from "node:crypto";
+import { randomInt } from "node:crypto";
 import type { Engine } from "../../store/engine.ts";
 import { TableCache } from "../../store/table-cache.ts";
 import { param, sql } from "../../query/sql.ts";
-import type { Project } from "../../shared/project.ts";
-import type { CallEvent } from "../events/call-event.ts";
-import { keyText, type CallKey } from "../storage-key/key-lookup.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
+import { toStoreText } from "../../shared/instant.ts";
+import type { Project } from "../../shared/project.ts";
+import { pendingColumns, type ProjectEvent } from "../events/call-event.ts";
+import type { Columns } from "../events/message-columns.ts";
+import { keyText, type CallKey } from "../storage-key/key-lookup.ts";
 
-/** Event that is pending, or was within the last day, without its columns. */
-export interface PendingHeader {
-  readonly project: Project;
-  readonly id: string;
-  readonly kind: CallEvent["kind"];
-  /** Larger for an event of the call that was acknowledged later. */
-  readonly version: number;
-  readonly columnsHash: string;
-  /** True if written to its call. */
-  readonly resolved: boolean;
-}
-
-export interface PendingEvent extends PendingHeader {
-  readonly event: CallEvent;
-}
-
-interface HeaderRow {
-  readonly project_id: Project;
-  readonly id: string;
-  readonly kind: CallEvent["kind"];
-  readonly version: number;
-  readonly columns_hash: string;
-  readonly resolved: 0 | 1;
+/** Event that waits for the start of its call, or did within the last day. */
+export interface PendingEvent extends CallKey {
+  readonly columns: Columns;
+  /** Microseconds since the epoch, by the store's clock. */
+  readonly storedAtUs: number;
+  /** Order among those stored at once. */
+  readonly position: number;
+  /** True once written to its call. */
+  readonly applied: boolean;
 }
 
 const IDS_PER_QUERY = 2000;
 const MAX_CACHED = 10_000;
+/** Positions begin at a random multiple of this, so that no two services store the same one. */
+const MAX_AT_ONCE = 2 ** 20;
 
-export function toPending(project: Project, event: CallEvent, version: number): PendingEvent {
-  const columnsHash = createHash("sha256").update(JSON.stringify(event.columns)).digest("hex");
-  return { project, id: event.id, kind: event.kind, version, columnsHash, resolved: false, event };
-}
-
-export async function addPending(engine: Engine, pending: readonly PendingEvent[]): Promise<void> {
-  await engine.insert(
-    "pending_call_events",
-    pending.map((one) => toRow(one, 0)),
-    { name: "pending_call_events_add" },
-  );
+/** Stores what events write to their calls, in order; for starts, only what pending events may write too. */
+export async function addPending(engine: Engine, events: readonly ProjectEvent[]): Promise<void> {
+  const first = randomInt(2 ** 32) * MAX_AT_ONCE;
+  const rows = events.flatMap(({ project, event }, index) => {
+    const columns = JSON.stringify(pendingColumns(event));
+    return columns === "{}" ? [] : [{ project_id: project, id: event.id, columns, position: first + index }];
+  });
+  await engine.insert("pending_call_events", rows, { name: "pending_call_events_add" });
 }
 
 /** Marks events as written to their calls. */
-export async function resolvePending(engine: Engine, written: readonly PendingEvent[]): Promise<void> {
-  const pending = written.filter((one) => !one.resolved);
-  await engine.insert(
-    "pending_call_events",
-    pending.map((one) => toRow(one, 1)),
-    { name: "pending_call_events_resolve" },
-  );
+export async function markApplied(engine: Engine, events: readonly PendingEvent[]): Promise<void> {
+  const rows = events.map(({ project, id, columns, storedAtUs, position }) => ({
+    project_id: project,
+    id,
+    columns: JSON.stringify(columns),
+    position,
+    stored_at: toStoreText(storedAtUs),
+    applied: 1,
+  }));
+  await engine.insert("pending_call_events", rows, { name: "pending_call_events_applied" });
 }
 
-/** True if any of the projects has pending events; most have none and need no lookup per call. */
-export type HasPending = (projects: readonly Project[]) => Promise<boolean>;
+/** Finds which calls have pending events, as `keyText`. */
+export type FindWaiting = (keys: readonly CallKey[]) => Promise<ReadonlySet<string>>;
 
-/** Creates the check; caches projects without pending events if this process is the only writer. */
-export function createPendingCheck(engine: Engine): HasPending {
+/** Creates the search. Most projects have no pending events and need no lookup per call; a single writer caches these. */
+export function createPendingSearch(engine: Engine): FindWaiting {
   const without = new TableCache<true>(engine, "pending_call_events", MAX_CACHED);
-  return async (projects) => {
+  const hasPending = async (projects: readonly Project[]): Promise<boolean> => {
     const began = without.begin();
     const unknown = projects.filter((project) => without.get(project) === undefined);
     if (unknown.length === 0) return false;
@@ -80,63 +70,36 @@ export function createPendingCheck(engine: Engine): HasPending {
     );
     return false;
   };
+  return async (keys) => {
+    if (!(await hasPending([...new Set(keys.map(({ project }) => project))]))) return new Set();
+    const found = new Set<string>();
+    for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
+      const rows = await engine.rows<CallKey>(
+        sql`SELECT DISTINCT project_id AS project, id FROM pending_call_events PREWHERE ${areOf(chunk)}`,
+        { name: "pending_call_events_find", limits: "ingest", requireCurrent: true },
+      );
+      for (const row of rows) found.add(keyText(row));
+    }
+    return found;
+  };
 }
 
-/** Reads the headers of calls with pending events, ordered by version, by `keyText`. */
-export async function findPendingHeaders(
+/** Reads the pending events of calls, by `keyText`, in the order in which they were stored. */
+export async function readPending(
   engine: Engine,
   keys: readonly CallKey[],
-): Promise<ReadonlyMap<string, readonly PendingHeader[]>> {
-  const wanted = new Set(keys.map(keyText));
-  const found: PendingHeader[] = [];
-  for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
-    const rows = await engine.rows<HeaderRow>(
-      sql`SELECT project_id, id, kind, version, columns_hash, resolved FROM pending_call_events FINAL
-          PREWHERE ${areOf(chunk)} ORDER BY version, stored_at`,
-      { name: "pending_call_events_find", limits: "ingest", requireCurrent: true },
-    );
-    for (const row of rows) if (wanted.has(keyText(keyOf(row)))) found.push(toHeader(row));
-  }
-  return Map.groupBy(found, keyText);
-}
-
-/** Reads the events of calls from a version on, ordered by version, by `keyText`. */
-export async function findPendingEvents(
-  engine: Engine,
-  from: ReadonlyMap<string, { readonly key: CallKey; readonly version: number }>,
 ): Promise<ReadonlyMap<string, readonly PendingEvent[]>> {
-  const rows = await engine.rows<HeaderRow & { readonly columns: string }>(
-    sql`SELECT project_id, id, kind, version, columns_hash, resolved, columns FROM pending_call_events FINAL
-        PREWHERE ${areOf([...from.values()].map(({ key }) => key))}
-        WHERE version >= ${param("UInt64", Math.min(...[...from.values()].map(({ version }) => version)))}
-        ORDER BY version, stored_at`,
+  if (keys.length === 0) return new Map();
+  const rows = await engine.rows<Omit<PendingEvent, "columns"> & { readonly columns: string }>(
+    sql`SELECT project_id AS project, id, columns, toUnixTimestamp64Micro(stored_at) AS storedAtUs, position,
+          CAST(applied, 'Bool') AS applied
+        FROM pending_call_events FINAL PREWHERE ${areOf(keys)} ORDER BY stored_at, position`,
     { name: "pending_call_events_read", limits: "ingest", requireCurrent: true },
   );
-  const found = rows.flatMap((row): PendingEvent[] => {
-    const first = from.get(keyText(keyOf(row)))?.version;
-    if (first === undefined || row.version < first) return [];
-    const columns = JSON.parse(row.columns) as CallEvent["columns"];
-    return [
-      {
-        ...toHeader(row),
-        event: { id: row.id, kind: row.kind, traceId: undefined, hour: undefined, columns },
-      },
-    ];
-  });
-  return Map.groupBy(found, keyText);
-}
-
-/** Finds known calls with pending events, left behind by killed writers. */
-export async function findOrphaned(engine: Engine, limit: number): Promise<readonly CallKey[]> {
-  const rows = await engine.rows<{ project_id: Project; id: string }>(
-    sql`SELECT DISTINCT project_id, id FROM pending_call_events FINAL
-        WHERE resolved = 0 AND (project_id, id) IN
-          (SELECT project_id, id FROM call_keys
-           WHERE (project_id, id) IN (SELECT project_id, id FROM pending_call_events FINAL WHERE resolved = 0))
-        LIMIT ${param("UInt32", limit)}`,
-    { name: "pending_call_events_orphaned", limits: "maintenance" },
+  return Map.groupBy(
+    rows.map((row): PendingEvent => ({ ...row, columns: JSON.parse(row.columns) as Columns })),
+    keyText,
   );
-  return rows.map(keyOf);
 }
 
 /** SQL condition; also matches calls of the other projects with the same ids. */
@@ -144,25 +107,4 @@ function areOf(keys: readonly CallKey[]) {
   const projects = [...new Set(keys.map((key) => key.project))];
   const ids = keys.map((key) => key.id);
   return sql`project_id IN ${param("Array(String)", projects)} AND id IN ${param("Array(String)", ids)}`;
-}
-
-function keyOf(row: { readonly project_id: Project; readonly id: string }): CallKey {
-  return { project: row.project_id, id: row.id };
-}
-
-function toHeader(row: HeaderRow): PendingHeader {
-  const { kind, version, columns_hash: columnsHash } = row;
-  return { ...keyOf(row), kind, version, columnsHash, resolved: row.resolved === 1 };
-}
-
-function toRow({ project, id, kind, version, columnsHash, event }: PendingEvent, resolved: 0 | 1) {
-  return {
-    project_id: project,
-    id,
-    kind,
-    columns_hash: columnsHash,
-    columns: JSON.stringify(event.columns),
-    version,
-    resolved,
-  };
 }

@@ -6,8 +6,6 @@ export const AUDIT_ACTIONS = [
   "key.revoke",
   "prices.set",
   "prices.purge",
-  "factors.set",
-  "factors.purge",
   "calls.delete",
   "feedback.purge",
   "project.delete",

@@ -1,9 +1,16 @@
+import { randomUUID } from "node:crypto";
 import type { Engine } from "../../store/engine.ts";
 import { TableCache } from "../../store/table-cache.ts";
 import { param, sql } from "../../query/sql.ts";
+import { toStoreText, toStoreTextMs } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
-import { datedRows, purgedRows, type Origin } from "./dated-rows.ts";
 import type { ProjectPrice } from "./project-prices.ts";
+
+/** Key that set it, and time. */
+interface Origin {
+  readonly createdBy: string;
+  readonly createdAtMs: number;
+}
 
 /** A price in a project's request. */
 export type NewPrice = Omit<ProjectPrice, "id" | "createdAtMs">;
@@ -31,7 +38,20 @@ export function createPriceStore(engine: Engine): PriceStore {
   );
   return {
     async add(project, prices, origin) {
-      const rows = datedRows(project, prices, { origin, stored: await this.all(project) });
+      // after those that are stored, whatever the clocks of other services said
+      const createdAtMs = (await this.all(project)).reduce(
+        (at, one) => Math.max(at, one.createdAtMs + 1),
+        origin.createdAtMs,
+      );
+      const rows = prices.map(({ effectiveAtUs, ...price }) => ({
+        project_id: project,
+        id: randomUUID() as string,
+        ...price,
+        effective_date: toStoreText(effectiveAtUs),
+        created_by: origin.createdBy,
+        created_at: toStoreTextMs(createdAtMs),
+        purged: 0,
+      }));
       await engine.insert("llm_prices", rows, { name: "price_add" });
       return rows.map((row) => row.id);
     },
@@ -58,7 +78,8 @@ export function createPriceStore(engine: Engine): PriceStore {
       );
     },
     async purge(project, ids) {
-      await engine.insert("llm_prices", purgedRows(project, ids), { name: "price_purge" });
+      const rows = ids.map((id) => ({ project_id: project, id, purged: 1 }));
+      await engine.insert("llm_prices", rows, { name: "price_purge" });
     },
   };
 }

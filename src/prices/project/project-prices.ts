@@ -1,12 +1,15 @@
 import type { Unit } from "../../usage/units.ts";
 import { picodollars } from "../picodollars.ts";
-import { byPrecedence, type Dated } from "./precedence.ts";
 import type { Rates } from "../rates.ts";
 import { inPeriods, type InForce, type Schedule } from "../schedule.ts";
 import type { UnitPrices } from "../units.ts";
 
 /** A price set by a project. Costs in USD per token. */
-export interface ProjectPrice extends Dated {
+export interface ProjectPrice {
+  readonly id: string;
+  /** Microseconds since the epoch. */
+  readonly effectiveAtUs: number;
+  readonly createdAtMs: number;
   readonly llm_id: string;
   /** A note of the project; "default" without one. */
   readonly provider_id: string;
@@ -52,6 +55,15 @@ function datedSchedule(prices: readonly ProjectPrice[]): ProjectSchedule {
     return { fromUs: price.effectiveAtUs, schedule: () => always };
   });
   return inPeriods(() => NO_PRICE, periods);
+}
+
+/** Sorts prices so that the last one in effect applies: the one with the latest date, and of those the one set last. */
+function byPrecedence(left: ProjectPrice, right: ProjectPrice): number {
+  return (
+    left.effectiveAtUs - right.effectiveAtUs ||
+    left.createdAtMs - right.createdAtMs ||
+    (left.id < right.id ? -1 : 1)
+  );
 }
 
 function ratesOfProjectPrice(price: ProjectPrice): Rates {

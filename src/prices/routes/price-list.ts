@@ -1,5 +1,4 @@
 import { compileQuery, priceFields as queryFields } from "../../query/index.ts";
-import { invalid } from "../../shared/errors.ts";
 import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import { priceFields, type PriceField, type PriceQuery } from "./schema.ts";
@@ -30,8 +29,5 @@ export function planPriceList(project: Project, request: PriceQuery): Sql {
 }
 
 function conditionOf(project: Project, { query }: PriceQuery): Sql {
-  if (query == null) return sql`1`;
-  const compiled = compileQuery(query, { project, fields: queryFields });
-  if (compiled.ok) return compiled.condition;
-  throw invalid(compiled.issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
+  return query == null ? sql`1` : compileQuery(query, { project, fields: queryFields }).condition;
 }

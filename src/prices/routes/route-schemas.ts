@@ -1,6 +1,5 @@
 import { routeSchemas } from "../../http/openapi/route-text.ts";
 import { emptyRes } from "../../http/schemas/response-schema.ts";
-import * as factor from "./factor-schema.ts";
 import * as schema from "./schema.ts";
 
 const id = "0198f5e2-0000-7000-8000-0000000000c1";
@@ -40,52 +39,6 @@ export const schemas = routeSchemas({
     success: "Deleted",
     example: { request: { project_id: "acme/demo", query: byId }, response: {} },
     body: schema.purgeBody,
-    response: { 200: emptyRes },
-  },
-  createCostFactors: {
-    summary: "Set factors on list cost",
-    description:
-      "A discount, a tax, or both, for one provider or for all. Receipts show it beside the list cost, which never changes. It applies to calls that start at `effective_date` or later, until a later factor.",
-    success: "The ids of the factors",
-    example: {
-      request: {
-        project_id: "acme/demo",
-        factors: [{ provider: "openai", factor: 0.85, note: "contract of 2026" }],
-      },
-      response: { ids: [id] },
-    },
-    body: factor.createFactorsBody,
-    response: { 200: factor.createFactorsRes },
-  },
-  queryCostFactors: {
-    summary: "The project's factors on list cost",
-    description: "All factors of the project.",
-    success: "The factors",
-    example: {
-      request: { project_id: "acme/demo" },
-      response: {
-        results: [
-          {
-            id,
-            provider: "openai",
-            factor: 0.85,
-            effective_date: "2026-01-01T00:00:00.000Z",
-            note: "contract of 2026",
-            created_by: "root",
-            created_at: "2026-01-01T00:00:00.000Z",
-          },
-        ],
-      },
-    },
-    body: factor.queryFactorsBody,
-    response: { 200: factor.queryFactorsRes },
-  },
-  purgeCostFactors: {
-    summary: "Delete factors by id",
-    description: "Factors are deleted by id. Deleting one that does not exist is not an error.",
-    success: "Deleted",
-    example: { request: { project_id: "acme/demo", query: byId }, response: {} },
-    body: factor.purgeFactorsBody,
     response: { 200: emptyRes },
   },
 });

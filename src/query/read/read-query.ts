@@ -9,8 +9,8 @@ import type { Condition } from "./typed.ts";
 
 export interface ReadOptions {
   /** The known field names. Default: those of a call. */
-  readonly fields?: FieldResolver;
-  readonly limits?: QueryLimits;
+  readonly fields?: FieldResolver | undefined;
+  readonly limits?: QueryLimits | undefined;
 }
 
 export interface RefusedQuery {

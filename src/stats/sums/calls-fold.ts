@@ -2,7 +2,7 @@ import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
 import { usageOf } from "../../trace-usage/fold/usage-of.ts";
-import { ownUsageSteps, releaseOwn } from "../../trace-usage/fold/own-usage.ts";
+import { ownUsageSteps } from "../../trace-usage/fold/own-usage.ts";
 import { isSelected, NONE, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import type { UsageEntries } from "../../trace-usage/table/usage-entries.ts";
@@ -58,12 +58,11 @@ export class CallsFold extends StatsFold {
 
   /** Adds the selected calls of whole traces. */
   *add(calls: CallTable, columns: CallColumns): Steps<void> {
-    const own = yield* ownUsageSteps(calls, this.#options.names);
+    using own = yield* ownUsageSteps(calls, this.#options.names);
     for (let call = 0; call < calls.count; call++) {
       if (isSelected(calls, call)) this.#addCall(call, { calls, own, columns });
       if (call % ROWS_PER_STEP === 0) yield;
     }
-    releaseOwn(own, calls);
   }
 
   /** Adds the usage of a call under its LLMs. The call counts once, so the calls of all groups are those of the window. */

@@ -113,22 +113,10 @@ function requireAllReplicas(nodes: readonly ClusterNode[], { name }: Migration):
   );
 }
 
-/** Comparison of the store's migrations with those of this version. */
-export interface StoreMigrations {
-  /** Not yet applied to the store. */
-  readonly missing: readonly string[];
-  /** Applied by a newer version. */
-  readonly unknown: readonly string[];
-}
-
-/** Compares migrations by name. Throws `StorageError`. */
-export async function compareMigrations(engine: Engine): Promise<StoreMigrations> {
-  const applied = [...(await appliedChecksums(engine, false)).keys()];
-  const known = readMigrations().map((migration) => migration.name);
-  return {
-    missing: known.filter((name) => !applied.includes(name)),
-    unknown: applied.filter((name) => !known.includes(name)),
-  };
+/** Lists the migrations of this version that the store lacks. Throws `StorageError`. */
+export async function missingMigrations(engine: Pick<Engine, "rows">): Promise<readonly string[]> {
+  const applied = await appliedChecksums(engine, false);
+  return readMigrations().flatMap(({ name }) => (applied.has(name) ? [] : [name]));
 }
 
 function createMigrationsTable(options: MigrateOptions) {
@@ -156,7 +144,7 @@ async function appliedNow(engine: Engine): Promise<ReadonlyMap<string, string>> 
 }
 
 async function appliedChecksums(
-  engine: Engine,
+  engine: Pick<Engine, "rows">,
   requireCurrent: boolean,
 ): Promise<ReadonlyMap<string, string>> {
   const [table] = await engine.rows<{ n: number }>(

@@ -1,11 +1,11 @@
-import { hasOwnTotal, isSelected, NONE, type CallTable } from "../table/call-table.ts";
+import { needsTotal, isSelected, NONE, type CallTable } from "../table/call-table.ts";
 
 const UNKNOWN = -2;
 const WALKED = -3;
 
 /**
  * Finds for each call the nearest ancestor with a total, or NONE: if only selected calls need totals, usage is added there.
- * `undefined` for cycles or duplicate completions, where this is not sufficient, and if most calls are selected. Cost:
+ * `undefined` for cycles or shared completions, where this is not sufficient, and if most calls are selected. Cost:
  * O(calls), iterative.
  */
 export function nearestAncestorTotals(calls: CallTable): Int32Array | undefined {
@@ -25,8 +25,8 @@ export function nearestAncestorTotals(calls: CallTable): Int32Array | undefined 
     if (above[top] === WALKED) return undefined;
     for (let call = start; call !== top;) {
       let next = parents[call]!;
-      while (next !== top && !hasOwnTotal(calls, next)) next = parents[next]!;
-      const total = hasOwnTotal(calls, next) ? next : above[top]!;
+      while (next !== top && !needsTotal(calls, next)) next = parents[next]!;
+      const total = needsTotal(calls, next) ? next : above[top]!;
       for (; call !== next; call = parents[call]!) above[call] = total;
     }
   }

@@ -13,6 +13,33 @@ export interface Forest {
   readonly nextSibling: Int32Array;
 }
 
+/** The calls of trees, and above those of each cycle another node, numbered after the calls. */
+export interface Nodes {
+  /** Parent of a node, or NONE. */
+  readonly parentOf: (node: number) => number;
+  readonly depths: Int32Array;
+  /** Root of each node's tree. */
+  readonly roots: Int32Array;
+}
+
+export function nodesOf({ parents, order, cycles }: Forest): Nodes {
+  const count = parents.length;
+  const cycleOf = new Map(cycles.flatMap((cycle, number) => cycle.map((call) => [call, count + number])));
+  const parentOf = (node: number): number => {
+    if (node >= count) return NONE;
+    return parents[node] === NONE ? (cycleOf.get(node) ?? NONE) : parents[node]!;
+  };
+  const depths = new Int32Array(count + cycles.length);
+  const roots = Int32Array.from(depths, (_, node) => node);
+  for (const call of order) {
+    const parent = parentOf(call);
+    if (parent === NONE) continue;
+    depths[call] = depths[parent]! + 1;
+    roots[call] = roots[parent]!;
+  }
+  return { parentOf, depths, roots };
+}
+
 /** Builds the forest; a call that is its own parent is a root. Cost: O(calls). */
 export function buildForest(namedParents: Int32Array): Forest {
   const parents = namedParents.map((parent, call) => (parent === call ? NONE : parent));

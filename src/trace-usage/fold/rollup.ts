@@ -1,13 +1,11 @@
 import { COST_SLOTS, costsInto } from "../../prices/cost-fields.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { release } from "../../shared/buffers.ts";
-import { AppError } from "../../shared/errors.ts";
 import { atOnce, ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { addUnits, lessUnits, hasNonTokenUnits, type UnitCounts } from "../../usage/units.ts";
-import { hasOwnTotal, inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
-import { findSuperseded, releaseSuperseded, type SupersededDuplicates } from "./superseded-duplicates.ts";
-import { entryBound } from "./entry-bound.ts";
+import { needsTotal, inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
+import { findSuperseded, type SupersededReports } from "./superseded-reports.ts";
 import { buildForest, forestOf, type Forest } from "./forest.ts";
 import { EntryOfLlm, type LlmDictionary } from "../table/llm-dictionary.ts";
 import { addCosts, addContributions, subtractCosts } from "./contribution-costs.ts";
@@ -16,14 +14,10 @@ import { nearestAncestorTotals } from "./ancestor-totals.ts";
 import { usageOf } from "./usage-of.ts";
 import { subtractCommon, type Used } from "./used.ts";
 
-export interface RolledUp {
+export interface RolledUp extends Disposable {
   readonly forest: Forest;
   readonly totals: Totals;
 }
-
-/** Maximum entries: this, or `MAX_ENTRIES_PER_CALL` per call if that is more. */
-const MAX_ENTRIES = 1_000_000;
-const MAX_ENTRIES_PER_CALL = 4;
 
 /**
  * Folds the calls of traces into totals: every call's own usage plus that of its descendants, per LLM.
@@ -31,8 +25,8 @@ const MAX_ENTRIES_PER_CALL = 4;
  * For a call that is inclusive per LLM, each count is the larger of its own and the sum of its children's. A call that is
  * inclusive in total is compared with the sum over all LLMs of its children, because it may name another LLM. Either way, only
  * usage that the children do not explain is charged to the call. Calls of a cycle share one total. If several descendants of
- * a call report one completion, the most exact report counts. Throws `too_many_calls` before summing if there may be too many
- * entries. Cost: O(calls + entries), iterative, plus O(reports × log depth) for duplicate completions.
+ * a call report one completion, the most exact report counts. Throws `too_many_calls` for too many entries. Cost: O(calls +
+ * entries), iterative, plus the distances of the reports of one completion.
  *
  * `kept` receives own usage, see `ownUsage`.
  */
@@ -52,7 +46,7 @@ export function rollUpSteps(
   costOf: CostOf | undefined,
   kept?: OwnUsage,
 ): Steps<RolledUp> {
-  return foldForest(calls, buildForest(calls.parents), { names, costOf, kept, merged: false });
+  return foldForest(calls, buildForest(calls.parents), { names, costOf, kept, onlySelected: false });
 }
 
 /**
@@ -66,24 +60,22 @@ export function rollUpSelected(
 ): Steps<RolledUp> {
   const above = nearestAncestorTotals(calls);
   if (above === undefined) return rollUpSteps(calls, names, costOf);
-  return foldForest(calls, forestOf(above), { names, costOf, kept: undefined, merged: true });
+  return foldForest(calls, forestOf(above), { names, costOf, kept: undefined, onlySelected: true });
 }
+
+/** Expected entries if few calls have a total. */
+const FEW = 1000;
 
 function* foldForest(
   calls: CallTable,
   forest: Forest,
-  { names, costOf, kept, merged }: Pick<Fold, "names" | "costOf" | "kept" | "merged">,
+  { names, costOf, kept, onlySelected }: Pick<Fold, "names" | "costOf" | "kept" | "onlySelected">,
 ): Steps<RolledUp> {
   yield;
-  const hasTotal = (call: number): boolean => !merged || hasOwnTotal(calls, call);
-  const bound = entryBound(calls, forest, hasTotal);
-  if (bound > Math.max(MAX_ENTRIES, MAX_ENTRIES_PER_CALL * calls.count)) throw tooManyEntries(bound);
   const shared = calls.completionOf;
   const superseded = shared === undefined ? undefined : findSuperseded(calls, forest, shared);
-  const totals = new Totals(calls.count, bound, {
-    costs: costOf !== undefined,
-    parts: superseded !== undefined,
-  });
+  const kinds = { costs: costOf !== undefined, parts: superseded !== undefined };
+  const totals = new Totals(calls.count, onlySelected ? FEW : calls.count, kinds);
   yield;
   const own = { counts: new Float64Array(COUNT_SLOTS), units: undefined };
   const fold: Fold = {
@@ -97,7 +89,7 @@ function* foldForest(
     own,
     costs: new Float64Array(COST_SLOTS),
     kept,
-    merged,
+    onlySelected,
   };
   let pauseAt = ROWS_PER_STEP;
   for (let at = forest.order.length - 1; at >= 0; at--) {
@@ -108,29 +100,20 @@ function* foldForest(
   }
   for (const number of forest.cycles.keys()) shareTotal(number, fold);
   if (superseded !== undefined && kept !== undefined) clearSuperseded(calls, superseded, kept);
-  if (superseded !== undefined) releaseSuperseded(superseded);
-  return { forest, totals };
+  return { forest, totals, [Symbol.dispose]: disposeRolledUp };
 }
 
-function tooManyEntries(bound: number): AppError {
-  return new AppError(
-    "too_many_calls",
-    `The totals of these calls have up to ${bound} entries (one per call and LLM of its descendants), which is too many. ` +
-      "Select fewer calls (such as filter.trace_roots_only) or set own_only.",
-  );
-}
-
-/** Releases a roll-up that is not read again. */
-export function releaseRolledUp({ forest, totals }: RolledUp): void {
-  release(forest.parents, forest.order, forest.firstChild, forest.nextSibling);
-  totals.release();
+function disposeRolledUp(this: RolledUp): void {
+  const { parents, order, firstChild, nextSibling } = this.forest;
+  release(parents, order, firstChild, nextSibling);
+  this.totals[Symbol.dispose]();
 }
 
 interface Fold {
   readonly calls: CallTable;
   readonly forest: Forest;
-  /** `undefined` without duplicate completions. */
-  readonly superseded: SupersededDuplicates | undefined;
+  /** `undefined` without shared completions. */
+  readonly superseded: SupersededReports | undefined;
   readonly totals: Totals;
   readonly entryOf: EntryOfLlm;
   readonly names: LlmDictionary;
@@ -140,8 +123,8 @@ interface Fold {
   readonly costs: Float64Array;
   /** Own usage, if requested. */
   readonly kept: OwnUsage | undefined;
-  /** True if calls without a total are children of the call whose total includes them. */
-  readonly merged: boolean;
+  /** True if only selected and inclusive calls have a total: the usage of others is added to the nearest one above. */
+  readonly onlySelected: boolean;
 }
 
 /** Own usage of usage entries, in the order of the table. */
@@ -151,7 +134,7 @@ export interface OwnUsage {
 }
 
 /** Clears the own usage of superseded reports. */
-function clearSuperseded(calls: CallTable, { countedElsewhere }: SupersededDuplicates, kept: OwnUsage): void {
+function clearSuperseded(calls: CallTable, { countedElsewhere }: SupersededReports, kept: OwnUsage): void {
   for (let call = 0; call < calls.count; call++) {
     if (countedElsewhere[call] === 0) continue;
     const [from, to] = [usageStartOf(calls, call), calls.usageEnd[call]!];
@@ -162,18 +145,18 @@ function clearSuperseded(calls: CallTable, { countedElsewhere }: SupersededDupli
 
 function foldCall(call: number, fold: Fold): void {
   const { calls, forest, superseded, totals, entryOf } = fold;
-  if (isMerged(call, fold)) return;
+  if (!hasTotal(call, fold)) return;
   const first = usageStartOf(calls, call);
   const end = calls.usageEnd[call]!;
   const firstChild = forest.firstChild[call]!;
   const isOnly = firstChild !== NONE && forest.nextSibling[firstChild] === NONE;
-  if (first === end && isOnly && !isMerged(firstChild, fold)) {
+  if (first === end && isOnly && hasTotal(firstChild, fold)) {
     totals.heads[call] = totals.heads[firstChild]!;
     return;
   }
   for (let child = firstChild; child !== NONE; child = forest.nextSibling[child]!) {
-    if (isMerged(child, fold)) addMerged(child, call, fold);
-    else addList(totals.heads[child]!, call, fold);
+    if (hasTotal(child, fold)) addList(totals.heads[child]!, call, fold);
+    else addReported(child, call, fold);
   }
   const isSuperseded = superseded !== undefined && subtractSuperseded(call, call, fold);
   if (first < end && !isSuperseded) addOwn(call, fold);
@@ -181,8 +164,8 @@ function foldCall(call: number, fold: Fold): void {
   if (superseded !== undefined) totals.dropEmpty(call);
 }
 
-function isMerged(call: number, { merged, calls }: Fold): boolean {
-  return merged && !hasOwnTotal(calls, call);
+function hasTotal(call: number, { onlySelected, calls }: Fold): boolean {
+  return !onlySelected || needsTotal(calls, call);
 }
 
 /** Adds a call's own usage; for an inclusive call, the share that its children do not explain. */
@@ -207,8 +190,8 @@ function addOwn(call: number, fold: Fold): void {
   }
 }
 
-/** Adds the usage of a call that is neither inclusive nor a duplicate. */
-function addMerged(call: number, into: number, fold: Fold): void {
+/** Adds the usage of a call that is neither inclusive nor a report of a shared completion. */
+function addReported(call: number, into: number, fold: Fold): void {
   const { calls, totals } = fold;
   const { usage } = calls;
   for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
@@ -236,8 +219,7 @@ function readOwn(used: number, { calls: { usage }, own }: Fold): void {
 function subtractSuperseded(node: number, call: number, fold: Fold): boolean {
   const superseded = fold.superseded!;
   let isSuperseded = false;
-  for (let index = superseded.first[node]!; index !== NONE; index = superseded.next[index]!) {
-    const report = superseded.superseded[index]!;
+  for (let report = superseded.first[node]!; report !== NONE; report = superseded.next[report]!) {
     if (report === node) isSuperseded = true;
     else subtractReport(report, call, fold);
   }

@@ -1,4 +1,4 @@
-import type { SelectedTrace } from "../selection.ts";
+import type { SelectedTrace } from "../plan.ts";
 
 /** Calls per read: bounds memory, together with the largest trace. */
 const CALLS_PER_READ = 50_000;

@@ -1,4 +1,3 @@
-import type { CostFactor, CostFactors } from "../../prices/project/cost-factors.ts";
 import { costFields } from "../../prices/cost-fields.ts";
 import { costLines, inputOfRequest, type CostLine } from "../../prices/cost-of-call.ts";
 import type { FoundPrice, PriceBook } from "../../prices/price-book.ts";
@@ -21,19 +20,11 @@ export interface LineItem {
   readonly price: LinePrice | null;
   readonly tier: string;
   readonly tier_decided_by: string;
-  /** Factor on list cost; null: 1. */
-  readonly factor: LineFactor | null;
 }
 
-type LineFactor = Pick<CostFactor, "id" | "factor"> & {
-  readonly provider: string | null;
-  readonly effective_date: string;
-};
-
-/** Prices, factors and start times. */
+/** Prices and start times. */
 export interface Rules {
   readonly book: PriceBook;
-  readonly factors: CostFactors;
   /** Start of each call, in microseconds since the epoch. */
   readonly startedAtUs: Float64Array;
 }
@@ -61,10 +52,9 @@ export function lineItemsOf(
 }
 
 function linesOf({ call, usage }: Contribution, of: LineItem["of"], rules: Rules): readonly LineItem[] {
-  const { book, factors, startedAtUs } = rules;
+  const { book, startedAtUs } = rules;
   const atUs = startedAtUs[call]!;
   const found = book.priceOf(usage.llm, atUs, usage.service);
-  const factor = factors.at(book.providerOf(usage.llm, atUs, usage.service), atUs);
   const above = found === null ? undefined : tierFor(found.rates, inputOfRequest(usage))?.aboveTokens;
   const service = usage.service?.tier || "standard";
   const price = found === null ? null : priceOf(found);
@@ -79,17 +69,12 @@ function linesOf({ call, usage }: Contribution, of: LineItem["of"], rules: Rules
     price: line.price === null ? null : price,
     tier: above === undefined ? service : `${service}, above ${above} input tokens`,
     tier_decided_by: decidedBy(usage.service?.tier, above),
-    factor: factor === undefined ? null : factorOf(factor),
   }));
 }
 
 function decidedBy(serviceTier: string | undefined, above: number | undefined): string {
   const service = serviceTier ? "the service tier as served" : "no other service tier was served";
   return above === undefined ? service : `${service}; the input of a request, cached tokens included`;
-}
-
-function factorOf({ id, provider, factor, effectiveAtUs }: CostFactor): LineFactor {
-  return { id, provider: provider || null, factor, effective_date: isoOf(effectiveAtUs) };
 }
 
 function priceOf({ origin }: FoundPrice): LinePrice {
@@ -115,10 +100,4 @@ function sumLines(lines: readonly LineItem[]): readonly LineItem[] {
 /** Computes the list cost of a line, in picodollars. */
 export function amountOf({ quantity, rate }: LineItem): number | null {
   return rate === null ? null : quantity * rate;
-}
-
-/** Computes the billed cost, rounded to a picodollar, because the total is the sum of its lines. */
-export function billedOf(line: LineItem): number | null {
-  const amount = amountOf(line);
-  return amount === null || line.factor === null ? amount : Math.round(amount * line.factor.factor);
 }

@@ -1,7 +1,6 @@
 import { COST_SLOTS, costFields } from "../../prices/cost-fields.ts";
 import { isCacheOutside } from "../../prices/cost-of-call.ts";
 import { PER_USD } from "../../prices/picodollars.ts";
-import type { CostFactors } from "../../prices/project/cost-factors.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import { ownUsages, usagesOf } from "../fold/own-usage.ts";
 import { rollUp } from "../fold/rollup.ts";
@@ -11,7 +10,7 @@ import { countFields, countMembers } from "../../usage/count-fields.ts";
 import { statedUsdOf } from "../../usage/stated-cost.ts";
 import { addUnits, lessUnits, pricedUnitsOf, type UnitCounts } from "../../usage/units.ts";
 import type { Usage } from "../../usage/usage.ts";
-import { amountOf, billedOf, lineItemsOf, type LineItem } from "./line-items.ts";
+import { amountOf, lineItemsOf, type LineItem } from "./line-items.ts";
 import { contributionsOf, type Contribution } from "./contributions.ts";
 import type { Receipt } from "./schema.ts";
 import { USAGE_BASES } from "../../calls/events/usage-basis.ts";
@@ -24,7 +23,6 @@ export interface Sources {
   readonly calls: CallTable;
   readonly names: LlmDictionary;
   readonly book: PriceBook;
-  readonly factors: CostFactors;
   /** Provider's completion id of the call, '' for none. */
   readonly completionId: string;
   /** From the call's attributes, so possibly written by a client. */
@@ -36,15 +34,14 @@ const ITSELF = 0;
 
 /** Builds the receipt of a call from the calls of its trace. */
 export function receiptOf(call: number, sources: Sources): Receipt {
-  const { calls, names, book, factors } = sources;
+  const { calls, names, book } = sources;
   const subtree = subtreeOf(call, calls);
   const contributions = contributionsOf({ calls: subtree.calls, names });
   const own = contributions.filter(({ call: by }) => by === ITSELF);
   const below = contributions.filter(({ call: by }) => by !== ITSELF);
   const { startedAtUs } = subtree.calls;
-  const rules = { book, factors, startedAtUs };
+  const rules = { book, startedAtUs };
   const lines = [...lineItemsOf(own, "own", rules), ...lineItemsOf(below, "below", rules)];
-  const total = totalOf(subtree, sources);
   return {
     call_id: idOf(calls, call),
     trace_id: sources.traceId,
@@ -54,23 +51,13 @@ export function receiptOf(call: number, sources: Sources): Receipt {
     completion: sources.completionId === "" ? null : completionOf(call, sources),
     lines: lines.map(lineMembers),
     unpriced: unpricedOf(lines),
-    total: { ...total, billed_cost: total.total_cost === null ? null : usd(billedSum(lines)) },
+    total: totalOf(subtree, sources),
   };
 }
 
 function lineMembers(line: LineItem): Receipt["lines"][number] {
-  const { rate, factor, ...members } = line;
-  return {
-    ...members,
-    rate_usd: usd(rate),
-    amount_usd: usd(amountOf(line)),
-    factor,
-    billed_usd: usd(billedOf(line)),
-  };
-}
-
-function billedSum(lines: readonly LineItem[]): number {
-  return lines.reduce((sum, line) => sum + (billedOf(line) ?? 0), 0);
+  const { rate, ...members } = line;
+  return { ...members, rate_usd: usd(rate), amount_usd: usd(amountOf(line)) };
 }
 
 function usd(picodollars: number | null): number | null {
@@ -144,7 +131,7 @@ function unpricedOf(lines: readonly LineItem[]): Receipt["unpriced"] {
 }
 
 /** Computes the call's totals of `/trace/usage` over all LLMs, including units that are not tokens. */
-function totalOf({ calls }: Subtree, { names, book }: Sources): Omit<Receipt["total"], "billed_cost"> {
+function totalOf({ calls }: Subtree, { names, book }: Sources): Receipt["total"] {
   const { totals } = rollUp(calls, names, (usage, atUs) => book.cost(usage.llm, atUs, usage));
   const sums: (number | null)[] = costFields.map(() => null);
   let units: UnitCounts | undefined;

@@ -24,13 +24,6 @@ const line = {
   price: { source: "genai-prices 0.1.8", id: "openai/gpt-4o", effective_date: null },
   tier: "standard",
   tier_decided_by: "no other service tier was served",
-  factor: {
-    id: "0198f5e2-0000-7000-8000-0000000000c1",
-    provider: "openai",
-    factor: 0.85,
-    effective_date: "2026-01-01T00:00:00.000Z",
-  },
-  billed_usd: 0.001275,
 };
 const receipt = {
   call_id: "0198f5e2-0000-7000-8000-000000000001",
@@ -68,7 +61,6 @@ const receipt = {
     cache_creation_input_tokens_total_cost: 0,
     other_cost: 0,
     total_cost: 0.003,
-    billed_cost: 0.00255,
     stated_cost: null,
   },
 };

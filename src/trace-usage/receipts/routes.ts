@@ -3,10 +3,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess } from "../../http/auth/guard.ts";
 import type { Engine } from "../../store/engine.ts";
 import { abortOnClose } from "../../http/when-closed.ts";
-import { costFactors } from "../../prices/project/cost-factors.ts";
-import type { FactorStore } from "../../prices/project/factor-store.ts";
 import type { Prices } from "../../prices/prices.ts";
-import { releaseCalls } from "../table/call-table.ts";
 import { readTraceOf } from "./read-trace.ts";
 import { receiptOf } from "./receipt.ts";
 import { schemas } from "./route-schemas.ts";
@@ -16,7 +13,6 @@ export interface ReceiptDeps {
   /** Maximum calls read for one receipt. */
   readonly maxTraceCalls: number;
   readonly prices: Prices;
-  readonly factors: FactorStore;
 }
 
 /** Registers the route that explains the cost of a call. */
@@ -29,14 +25,12 @@ export async function receiptRoutes(root: FastifyInstance, deps: ReceiptDeps): P
       const { project_id, call_id: callId, trace_id } = request.body;
       const project = request.grant.project(project_id);
       const options = { maxCalls: deps.maxTraceCalls, signal: abortOnClose(reply) };
-      const [trace, book, factors] = await Promise.all([
+      const [trace, book] = await Promise.all([
         readTraceOf(deps.engine, { project, callId, traceId: trace_id ?? undefined }, options),
         deps.prices.bookFor(project),
-        deps.factors.all(project),
       ]);
-      const receipt = receiptOf(trace.call, { ...trace, book, factors: costFactors(factors) });
-      releaseCalls(trace.calls);
-      return receipt;
+      using _calls = trace.calls;
+      return receiptOf(trace.call, { ...trace, book });
     },
   );
 }

@@ -60,18 +60,6 @@ const line = z
       .describe("Price applied: the project's own, or an entry of the price list"),
     tier: z.string(),
     tier_decided_by: z.string(),
-    factor: z
-      .object({
-        id: z.string(),
-        provider: z.string().nullable().describe("null for all providers without a factor of their own"),
-        factor: z.number(),
-        effective_date: isoInstant,
-      })
-      .nullable()
-      .describe("The project's factor on list cost; null if it has none"),
-    billed_usd: usd.describe(
-      "`amount_usd` times the factor, rounded to a picodollar; null if no price is known",
-    ),
   })
   .meta({ id: "ReceiptLine" });
 
@@ -83,12 +71,8 @@ const total = z
     cache_creation_input_tokens_total_cost: usd,
     other_cost: usd,
     total_cost: usd,
-    billed_cost: usd.describe("Sum of the lines' billed costs; without factors, `total_cost`"),
     stated_cost: statedCost,
-  } satisfies Record<
-    (typeof costFields)[number]["wire"] | "total_cost" | "billed_cost" | "stated_cost",
-    z.ZodType
-  >)
+  } satisfies Record<(typeof costFields)[number]["wire"] | "total_cost" | "stated_cost", z.ZodType>)
   .describe("Totals of the call in `/trace/usage` over all LLMs, and units that are not tokens");
 
 const receipt = z

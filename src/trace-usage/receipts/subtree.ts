@@ -32,9 +32,8 @@ function tableOf(numbers: readonly number[], calls: CallTable): CallTable {
   });
   const { ids, completionOf } = calls;
   return {
+    ...calls,
     count: numbers.length,
-    traceCount: 1,
-    source: calls.source,
     ids: {
       starts: Uint32Array.from(numbers, (number) => ids.starts[number]!),
       ends: Uint32Array.from(numbers, (number) => ids.ends[number]!),

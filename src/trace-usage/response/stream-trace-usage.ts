@@ -6,11 +6,11 @@ import { viewOf } from "../../shared/buffers.ts";
 import { entryTexts, OPENING, unfinishedIds, writeCallUsage, writeUnfinished } from "./json/call-usage.ts";
 import type { PrintedCosts } from "./json/cost-texts.ts";
 import type { ByteWriter } from "./bytes/byte-writer.ts";
-import { idOf, isSelected, releaseCalls, type CallTable } from "../table/call-table.ts";
+import { idOf, isSelected, type CallTable } from "../table/call-table.ts";
 import type { LlmDictionary } from "../table/llm-dictionary.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
-import { ownUsageTable } from "../fold/own-usage-table.ts";
-import { releaseRolledUp, rollUpSelected } from "../fold/rollup.ts";
+import { withOwnUsage } from "../fold/own-usage.ts";
+import { rollUpSelected } from "../fold/rollup.ts";
 import { SeenIds } from "./bytes/seen-ids.ts";
 import type { FoundCalls } from "../read-calls.ts";
 import { inTurns, pacer } from "../../fairness/turns.ts";
@@ -38,9 +38,9 @@ export async function* streamTraceUsage(
   const pause = pacer();
   let isFirst = true;
   for await (const { calls: read } of found.tables) {
-    const calls = options.ownOnly ? ownUsageTable(read, names) : read;
+    using calls = options.ownOnly ? await inTurns(withOwnUsage(read, names)) : read;
     if (found.traceCount > 1) await inTurns(checkDistinctIds(calls, seen));
-    const rolledUp = await inTurns(rollUpSelected(calls, names, costOf));
+    using rolledUp = await inTurns(rollUpSelected(calls, names, costOf));
     for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
     const to = { writer, texts, chunkBytes: RESPONSE_CHUNK_BYTES, isFirst };
     const chunks = writeCallUsage(calls, rolledUp, to);
@@ -50,10 +50,7 @@ export async function* streamTraceUsage(
       await pause();
     }
     isFirst = chunk.value;
-    releaseRolledUp(rolledUp);
-    releaseCalls(calls);
   }
-  seen.release();
   await inTurns(sortSteps(unfinished));
   for (const chunk of writeUnfinished(unfinished, { writer, chunkBytes: RESPONSE_CHUNK_BYTES })) {
     yield chunk;

@@ -18,7 +18,7 @@ const TWO_BITS = 3;
  * Column table of the calls of traces, numbered in the order read, with only what the roll-up needs. One object per call would
  * cost more than all other work.
  */
-export interface CallTable {
+export interface CallTable extends Disposable {
   readonly count: number;
   readonly traceCount: number;
   /** Bytes that contain the ids. */
@@ -32,16 +32,24 @@ export interface CallTable {
   /** End of each call's usage entries, which begin at the end of the previous call's. */
   readonly usageEnd: Int32Array;
   readonly usage: UsageEntries;
-  /** Number of each call's duplicate completion, or NONE. `undefined` if there are none. */
+  /** Number of the completion that each call reports with others, or NONE. `undefined` if there are none. */
   readonly completionOf: Int32Array | undefined;
 }
 
-/** Releases a table, which must not be read again. */
-export function releaseCalls(calls: CallTable): void {
-  const { source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf } = calls;
+export function callTable(columns: Omit<CallTable, typeof Symbol.dispose>): CallTable {
+  return { ...columns, [Symbol.dispose]: releaseColumns };
+}
+
+function releaseColumns(this: CallTable): void {
+  const { source, ids, parents, flags, startedAtUs, usageEnd, usage } = this;
   release(source, ids.starts, ids.ends, parents, flags, startedAtUs, usageEnd);
-  usage.release();
-  if (completionOf !== undefined) release(completionOf);
+  usage[Symbol.dispose]();
+}
+
+/** True if some call repeats usage of its descendants. */
+export function hasInclusive(calls: Pick<CallTable, "count" | "flags">): boolean {
+  for (let call = 0; call < calls.count; call++) if (inclusiveOf(calls, call) !== false) return true;
+  return false;
 }
 
 export function idOf(calls: CallTable, call: number): string {
@@ -49,8 +57,8 @@ export function idOf(calls: CallTable, call: number): string {
 }
 
 /** Returns the first usage entry of a call. */
-export function usageStartOf(calls: CallTable, call: number): number {
-  return call === 0 ? 0 : calls.usageEnd[call - 1]!;
+export function usageStartOf({ usageEnd }: Pick<CallTable, "usageEnd">, call: number): number {
+  return call === 0 ? 0 : usageEnd[call - 1]!;
 }
 
 export interface Flags {
@@ -75,7 +83,7 @@ export function isSelected(calls: CallTable, call: number): boolean {
 }
 
 /** True for selected calls and for inclusive ones, which are compared with the total of their children. */
-export function hasOwnTotal(calls: CallTable, call: number): boolean {
+export function needsTotal(calls: CallTable, call: number): boolean {
   return (calls.flags[call]! & (SELECTED | (TWO_BITS << INCLUSIVE_SHIFT))) !== 0;
 }
 

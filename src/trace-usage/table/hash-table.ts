@@ -30,10 +30,6 @@ export class HashTable {
     this.put(hash, number);
   }
 
-  release(): void {
-    release(this.hashes, this.numbers);
-  }
-
   private put(hash: number, number: number): void {
     const mask = this.numbers.length - 1;
     let slot = hash & mask;

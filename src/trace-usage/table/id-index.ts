@@ -4,43 +4,39 @@ import { areSameBytes, hashOf, type ByteRange, randomSeed } from "./id-bytes.ts"
 
 const SEED = randomSeed();
 
-/** Index of calls by trace and id, over the bytes read, without strings. */
+/** Index of calls by trace and an id of theirs, over the bytes read, without strings. */
 export class IdIndex {
   private readonly source: DataView;
-  private readonly traceOf: Int32Array;
   private readonly ids: TextRanges;
+  private readonly traceOf: Int32Array;
   private readonly table: HashTable;
 
+  /** `expected`: number of calls. */
   constructor(
     source: DataView,
-    { count, ids, traceOf }: { count: number; ids: TextRanges; traceOf: Int32Array },
+    { ids, traceOf }: { readonly ids: TextRanges; readonly traceOf: Int32Array },
+    expected: number,
   ) {
     this.source = source;
-    this.traceOf = traceOf;
     this.ids = ids;
-    this.table = new HashTable(count);
-    // an id occurs once in a trace
-    for (let call = 0; call < count; call++)
-      this.table.add(this.hashOf(traceOf[call]!, this.rangeOf(call)), call);
+    this.traceOf = traceOf;
+    this.table = new HashTable(expected);
   }
 
   /** Finds the call of a trace with this id, or NONE. */
   find(trace: number, id: ByteRange): number {
     return this.table.find(
-      this.hashOf(trace, id),
+      hashOf(this.source, id, SEED ^ trace),
       (call) => this.traceOf[call] === trace && areSameBytes(this.source, id, this.rangeOf(call)),
     );
   }
 
-  release(): void {
-    this.table.release();
+  /** Adds a call whose id its trace does not have yet. */
+  add(call: number): void {
+    this.table.add(hashOf(this.source, this.rangeOf(call), SEED ^ this.traceOf[call]!), call);
   }
 
   private rangeOf(call: number): ByteRange {
     return { start: this.ids.starts[call]!, end: this.ids.ends[call]! };
-  }
-
-  private hashOf(trace: number, id: ByteRange): number {
-    return hashOf(this.source, id, SEED ^ trace);
   }
 }

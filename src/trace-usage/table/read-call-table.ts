@@ -1,19 +1,18 @@
-import { atOnce, ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
+import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { NativeReader, rangesFor, type TextRanges } from "../../store/rows/native-reader.ts";
 import { CLEARED_INSTANT } from "../../query/fields/columns.ts";
 import { join, sql, type Sql } from "../../query/sql.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import { readInstant } from "../../shared/instant.ts";
 import { CallRows } from "./call-rows.ts";
-import { type CallTable, flagsOf, inclusiveOf, NONE, withSelected } from "./call-table.ts";
-import { findDuplicateCompletions } from "../fold/duplicate-completions.ts";
+import { callTable, flagsOf, hasInclusive, NONE, withSelected, type CallTable } from "./call-table.ts";
+import { findSharedCompletions } from "../fold/shared-completions.ts";
 import { IdIndex } from "./id-index.ts";
 import type { LlmDictionary } from "./llm-dictionary.ts";
 import type { ReadMore } from "./more-columns.ts";
 import { parseUsageRows } from "./parse-usage-column.ts";
 import { areSameBytes, type ByteRange } from "./id-bytes.ts";
-import type { KnownTrace } from "../selection.ts";
-import { TraceDictionary } from "./trace-dictionary.ts";
+import { TraceDictionary, type KnownTrace } from "./trace-dictionary.ts";
 import { UsageEntries } from "./usage-entries.ts";
 
 export interface TableOptions {
@@ -102,24 +101,14 @@ export function foldColumns(rows: FoldedRows): Sql {
 }
 
 /**
- * Decodes calls selected by `foldColumns`. One table holds the calls of several traces; a parent is only searched in the
- * call's own trace. `traces`: the traces read, if known. `readMore` reads the columns after those of the table.
+ * Decodes calls selected by `foldColumns`, in steps. One table holds the calls of several traces; a parent is only searched in
+ * the call's own trace. `traces`: the traces read, if known. `readMore` reads the columns after those of the table.
  */
-export function readCallTable(
-  source: Buffer,
-  traces: readonly KnownTrace[] | undefined,
-  names: LlmDictionary,
-  options: TableOptions = {},
-): CallTable {
-  return atOnce(callTableSteps(source, traces, names, options));
-}
-
-/** Like `readCallTable`, in steps. */
 export function* callTableSteps(
   source: Buffer,
   traces: readonly KnownTrace[] | undefined,
   names: LlmDictionary,
-  { readMore, forOwn = false }: TableOptions,
+  { readMore, forOwn = false }: TableOptions = {},
 ): Steps<CallTable> {
   const rows = new CallRows();
   const usage = new UsageEntries();
@@ -137,7 +126,7 @@ export function* callTableSteps(
     yield;
   }
   if (traces !== undefined) selectByIds(source, rows, traces);
-  const completionOf = findDuplicateCompletions(source, rows, usage);
+  const completionOf = findSharedCompletions(source, rows, usage);
   const { count, ids, flags, startedAtUs, usageEnd } = rows;
   yield;
   const decides = !forOwn || completionOf !== undefined || hasInclusive(rows);
@@ -145,7 +134,7 @@ export function* callTableSteps(
   const traceCount = traces?.length ?? numbers.count;
   rows.release();
   const columns = { source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
-  return { count, traceCount, ...columns };
+  return callTable({ count, traceCount, ...columns });
 }
 
 function readFlags(reader: NativeReader, { rows: { endedAtUs, flags }, first, count }: Block): void {
@@ -176,11 +165,6 @@ function* readUsage(reader: NativeReader, { source, rows, usage, names, first, c
   release(texts.starts, texts.ends);
 }
 
-function hasInclusive(rows: CallRows): boolean {
-  for (let call = 0; call < rows.count; call++) if (inclusiveOf(rows, call) !== false) return true;
-  return false;
-}
-
 /**
  * Resolves parents. Ids are often in order of time, so a parent is mostly near: compares neighbours before it builds an index
  * of all ids.
@@ -200,12 +184,17 @@ function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows)
     else if (isCalled(call - 1, trace, id)) parents[call] = last = call - 1;
     else if (isCalled(last + 1, trace, id)) parents[call] = last = last + 1;
     else {
-      index ??= new IdIndex(view, { count, ids, traceOf });
+      index ??= indexOf(view, { count, ids, traceOf });
       parents[call] = last = index.find(trace, id);
     }
   }
-  index?.release();
   return parents;
+}
+
+function indexOf(source: DataView, rows: Pick<CallRows, "count" | "ids" | "traceOf">): IdIndex {
+  const index = new IdIndex(source, rows, rows.count);
+  for (let call = 0; call < rows.count; call++) index.add(call);
+  return index;
 }
 
 /** Selects calls by their ids, if known. */

@@ -1,7 +1,13 @@
 import type { TextRanges } from "../../store/rows/native-reader.ts";
 import { viewOf } from "../../shared/buffers.ts";
 import { areSameBytes } from "./id-bytes.ts";
-import type { KnownTrace } from "../selection.ts";
+
+/** Trace of a table. */
+export interface KnownTrace {
+  readonly traceId: string;
+  /** Ids of the selected calls; `undefined` if the engine evaluates their condition. */
+  readonly ids: ReadonlySet<string> | undefined;
+}
 
 /**
  * Dictionary of trace ids, in order of appearance. Rows of one trace are consecutive, so comparing with the previous row is

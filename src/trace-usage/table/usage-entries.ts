@@ -8,7 +8,7 @@ interface CountsAndUnits {
 }
 
 /** Usage entries of calls, one per call and LLM, in growing flat arrays. */
-export class UsageEntries {
+export class UsageEntries implements Disposable {
   length = 0;
   llms = new Int32Array(0);
   counts = new Float64Array(0);
@@ -70,7 +70,7 @@ export class UsageEntries {
     return tokens;
   }
 
-  release(): void {
+  [Symbol.dispose](): void {
     release(this.llms, this.counts, this.cacheOutsidePrompt, this.services);
   }
 

@@ -1,4 +1,4 @@
-import { readTraceHours } from "../../trace-usage/read/read-trace-hours.ts";
+import { readTraceHours } from "../../trace-usage/read/traces-of-calls.ts";
 import { moneyText } from "../../prices/money.ts";
 import { addFigures, NO_FIGURES, type Figures } from "../figures.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";

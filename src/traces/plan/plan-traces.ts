@@ -18,7 +18,6 @@ import {
 import { ofProject } from "../../query/hour-buckets.ts";
 import { inHoursOf } from "../../query/key-range.ts";
 import { sql, type Sql } from "../../query/sql.ts";
-import { invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import { hoursOfWindow } from "../../trace-usage/plan.ts";
 import { rollupQueryOf } from "../../usage-rollup/rollup-query.ts";
@@ -70,8 +69,8 @@ export function planTraces(
   { selectionLimits: limits, nowMs }: PlanSettings,
 ): TracesPlan {
   const window = windowOf({ start, end }, nowMs);
-  const ofRoot = compiled(project, root, { limits, loc: [] });
-  const ofAny = any_call == null ? undefined : compiled(project, any_call, { limits, loc: ["any_call"] });
+  const ofRoot = compiled(project, root, limits);
+  const ofAny = any_call == null ? undefined : compiled(project, any_call, limits);
   const range = keyRangeOf({ ...ofRoot, startedIn: hoursOfWindow(window) });
   const traces = tracesOfRange(project, range);
   return {
@@ -94,12 +93,9 @@ interface Compiled {
 function compiled(
   project: Project,
   { filter, query: written }: CallConditions,
-  { limits, loc }: { readonly limits: SelectionLimits; readonly loc: readonly string[] },
+  limits: SelectionLimits,
 ): Compiled {
-  if (written == null) return { filter, query: undefined };
-  const query = compileQuery(written, { project, limits });
-  if (query.ok) return { filter, query };
-  throw invalid(query.issues.map((issue) => ({ ...issue, loc: ["body", ...loc, ...issue.loc] })));
+  return { filter, query: written == null ? undefined : compileQuery(written, { project, limits }) };
 }
 
 function isEmpty({ filter, query }: Compiled): boolean {

@@ -5,7 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
-import type { SelectedTrace } from "../../trace-usage/selection.ts";
+import type { SelectedTrace } from "../../trace-usage/plan.ts";
 import type { TimeWindow } from "../../buckets/buckets.ts";
 import { HAS_FAILED, LATENCY, NO_LATENCY } from "../../usage-rollup/usage-record.ts";
 

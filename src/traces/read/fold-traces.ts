@@ -6,9 +6,8 @@ import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
 import type { ProviderOf } from "../../usage/usage.ts";
 import { readCalls } from "../../trace-usage/read-calls.ts";
-import { releaseCalls } from "../../trace-usage/table/call-table.ts";
 import { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
-import type { SelectedTrace } from "../../trace-usage/selection.ts";
+import type { SelectedTrace } from "../../trace-usage/plan.ts";
 import { traceColumns, TraceSums } from "./trace-sums.ts";
 
 export interface FoldRequest {
@@ -55,10 +54,7 @@ export async function foldTraces(
     tooMany,
     signal,
   });
-  for await (const { calls, more } of found.tables) {
-    await inTurns(into.add(calls, more));
-    releaseCalls(calls);
-  }
+  for await (using table of found.tables) await inTurns(into.add(table.calls, table.more));
   return into;
 }
 

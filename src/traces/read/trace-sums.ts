@@ -4,7 +4,7 @@ import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { Sums } from "../../usage-rollup/sums.ts";
 import { Unpriced } from "../../usage-rollup/unpriced.ts";
 import type { ProviderOf } from "../../usage/usage.ts";
-import { ownUsageSteps, releaseOwn } from "../../trace-usage/fold/own-usage.ts";
+import { ownUsageSteps } from "../../trace-usage/fold/own-usage.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
 import { usageOf } from "../../trace-usage/fold/usage-of.ts";
 import { wastedCalls } from "../../trace-usage/fold/wasted-calls.ts";
@@ -82,7 +82,7 @@ export class TraceSums {
 
   /** Adds the calls of whole traces. */
   *add(calls: CallTable, columns: TraceColumns): Steps<void> {
-    const own = yield* ownUsageSteps(calls, this.options.names);
+    using own = yield* ownUsageSteps(calls, this.options.names);
     const wasted = wastedCalls(calls, columns.isError);
     for (let call = 0; call < calls.count; call++) {
       if (call % ROWS_PER_STEP === 0) yield;
@@ -93,7 +93,6 @@ export class TraceSums {
       this.addRoot(call, row, { calls, text: columns.rootText(call) });
       this.addUsages(call, row, { calls, own, isWasted: wasted[call] === 1 });
     }
-    releaseOwn(own, calls);
   }
 
   private addRoot(

@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { compileQuery } from "../../../src/query/index.ts";
+import { readQuery } from "../../../src/query/read/read-query.ts";
 import type { Issue } from "../../../src/shared/errors.ts";
-import type { Project } from "../../../src/shared/project.ts";
 
 interface Entry {
   readonly name: string;
@@ -23,8 +22,8 @@ const rejected = readFileSync(FILE, "utf8")
   });
 
 function issuesOf(text: string): readonly Issue[] {
-  const compiled = compileQuery(JSON.parse(text), { project: "acme/demo" as Project });
-  return compiled.ok ? [] : compiled.issues;
+  const read = readQuery(JSON.parse(text));
+  return read.ok ? [] : read.issues;
 }
 
 /** After a change that is meant, UPDATE_CORPUS=1 writes what is; the diff is for reading. */

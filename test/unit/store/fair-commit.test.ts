@@ -7,64 +7,33 @@ import { StorageError } from "../../../src/store/storage-error.ts";
 import { runs } from "../../helpers/runs.ts";
 import { chosenSeed } from "../../helpers/seeded-random.ts";
 
-const MAX_PARTITIONS = 3;
-
 interface Item {
   readonly of: number;
   readonly at: number;
-  readonly goesTo: number | undefined;
-  /** Its partition, once a `prepare` step has resolved it. */
-  partition: number | undefined;
 }
 
 const tenant = fc.record({ entity: fc.constantFrom("p", "q", "r"), key: fc.constantFrom("a", "b") });
-const write = fc.record({
-  by: tenant,
-  /** Partitions of the items; `isKnown`: before `prepare`. */
-  items: fc.array(
-    fc.record({ partition: fc.option(fc.nat(12), { nil: undefined }), isKnown: fc.boolean() }),
-    {
-      minLength: 1,
-      maxLength: 30,
-    },
-  ),
-  turnsBefore: fc.nat(6),
-});
+const write = fc.record({ by: tenant, items: fc.integer({ min: 1, max: 30 }), turnsBefore: fc.nat(6) });
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("createGroupCommit, with many writers", () => {
-  it("stores all items, few partitions at a time, in order within a partition", async () => {
+  it("stores all items of each write in order, of the writes that are accepted", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(write, { minLength: 1, maxLength: 20 }),
         fc.nat(5),
         async (writes, rejected) => {
           const stored: Item[] = [];
+          const rejecting = (bad: number) => async (items: readonly Item[]) => {
+            await turn();
+            if (items.some(({ of }) => of === bad)) throw new StorageError("statement", "test", "1", "bad");
+          };
           const commit = createGroupCommit<Item>({
             name: "test",
-            prepare: [
-              async (items) => {
-                await turn();
-                // one write can not be readied
-                if (items.some(({ of }) => of === rejected + 1))
-                  throw new StorageError("statement", "test", "1", "bad");
-                for (const item of items) item.partition = item.goesTo;
-              },
-              turn,
-            ],
-            partitionOf: ({ partition }) => partition,
-            maxPartitions: MAX_PARTITIONS,
+            prepare: [rejecting(rejected + 1), turn],
             flush: async (items) => {
-              const partitions = new Set(
-                items.map(({ partition }) => partition).filter((partition) => partition !== undefined),
-              );
-              expect(partitions.size).toBeLessThanOrEqual(MAX_PARTITIONS);
-              await turn();
-              // one write fails, at its second piece
-              if (items.some(({ of, at }) => of === rejected && at > 5)) {
-                throw new StorageError("statement", "test", "1", "bad");
-              }
+              await rejecting(rejected)(items);
               stored.push(...items);
             },
             sizeOf: () => 10,
@@ -72,41 +41,26 @@ describe("createGroupCommit, with many writers", () => {
             maxBatchBytes: 200,
             pending: new FairSemaphore({ capacity: 1_000_000 }),
           });
-          const outcomes = writes.map(async ({ by, items: written, turnsBefore }, of) => {
+          const outcomes = writes.map(async ({ by, items: count, turnsBefore }, of) => {
             for (let n = 0; n < turnsBefore; n++) await turn();
-            const items = written.map(({ partition, isKnown }, at) => ({
-              of,
-              at,
-              goesTo: partition,
-              partition: isKnown ? partition : undefined,
-            }));
-            const all = await runAsTenant(by, () => commit.write(items)).then(
+            const items = Array.from({ length: count }, (_, at) => ({ of, at }));
+            const accepted = await runAsTenant(by, () => commit.write(items)).then(
               () => true,
               () => false,
             );
-            const own = stored.filter((item) => item.of === of);
-            if (of === rejected + 1) expect(all).toBe(false);
-            else if (of !== rejected || items.length <= 6) expect(all).toBe(true);
-            if (all)
-              expect(own.map(({ at }) => at).toSorted((a, b) => a - b)).toEqual(items.map(({ at }) => at));
+            expect(accepted).toBe(of !== rejected && of !== rejected + 1);
+            expect(stored.filter((item) => item.of === of)).toEqual(accepted ? items : []);
           });
           await Promise.all(outcomes);
           await commit.drain();
           expect(commit.pendingBytes()).toBe(0);
-          expect(stored.filter(({ of }) => of === rejected + 1)).toEqual([]);
-          for (const ofWrite of Map.groupBy(stored, ({ of }) => of).values()) {
-            for (const ofPlace of Map.groupBy(ofWrite, ({ partition }) => partition).values()) {
-              const order = ofPlace.map(({ at }) => at);
-              expect(order).toEqual(order.toSorted((a, b) => a - b));
-            }
-          }
         },
       ),
       { seed: chosenSeed(), numRuns: runs(150, 3000) },
     );
   });
 
-  /** Writes of one partition each; the first blocks until `release`. */
+  /** The first batch blocks until `release`. */
   function held() {
     const batches: string[][] = [];
     const first = Promise.withResolvers<void>();

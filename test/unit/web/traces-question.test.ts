@@ -23,7 +23,7 @@ it.each([
   const { operand, ...rest } = readQuery(text, "traces");
   const { query, any_call } = conditionsOf({ operand, ...rest });
   for (const asked of [{ $expr: operand }, query ?? any_call?.query])
-    expect(compileQuery(asked, { project: "acme/app" as Project })).toMatchObject({ ok: true });
+    expect(() => compileQuery(asked, { project: "acme/app" as Project })).not.toThrow();
 });
 
 describe("the query for a list of traces", () => {

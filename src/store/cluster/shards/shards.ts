@@ -47,9 +47,7 @@ const shardingColumns: Readonly<Record<string, string>> = {
   objects: "project_id",
   data_tables: "project_id",
   llm_prices: "project_id",
-  cost_factors: "project_id",
   retention: "project_id",
-  project_generations: "project_id",
   // the project of a deletion never changes
   deletions: "project_id",
   api_keys: "id",

@@ -1,4 +1,4 @@
-import { release, resize } from "../../../shared/buffers.ts";
+import { resize } from "../../../shared/buffers.ts";
 import { NONE } from "../../table/call-table.ts";
 import { HashTable } from "../../table/hash-table.ts";
 import { hashOf, type ByteRange, randomSeed } from "../../table/id-bytes.ts";
@@ -26,10 +26,5 @@ export class SeenIds {
     this.others[this.count] = other;
     this.table.add(hash, this.count++);
     return true;
-  }
-
-  release(): void {
-    this.table.release();
-    release(this.others);
   }
 }

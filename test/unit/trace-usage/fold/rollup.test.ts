@@ -16,6 +16,7 @@ import {
 } from "../../../../src/trace-usage/response/json/call-usage.ts";
 import type { CallTable } from "../../../../src/trace-usage/table/call-table.ts";
 import { LlmDictionary } from "../../../../src/trace-usage/table/llm-dictionary.ts";
+import { ownUsages } from "../../../../src/trace-usage/fold/own-usage.ts";
 import {
   rollUp,
   rollUpSelected,
@@ -29,7 +30,7 @@ import { pricedUnitsOf } from "../../../../src/usage/units.ts";
 import type { Usage } from "../../../../src/usage/usage.ts";
 import { tableOf } from "../../../helpers/call-table.ts";
 import { forest, type CallRow } from "../../../models/forests.ts";
-import { naiveRollUp, type NaiveTotals } from "../../../models/naive-rollup.ts";
+import { naiveRollUp, naiveTraceTotal, type NaiveTotals } from "../../../models/naive-rollup.ts";
 import { runs } from "../../../helpers/runs.ts";
 
 const RUNS = runs(100, 1000);
@@ -251,13 +252,9 @@ describe("a chain of calls with distinct LLMs", () => {
     return tableOf(calls, new LlmDictionary());
   };
 
-  it("is rejected before summing, because its totals would need O(length²) entries", () => {
+  it("is rejected at the limit, because its totals would need O(length²) entries", () => {
     const steps = rollUpSteps(chainOf(2000), new LlmDictionary(), undefined);
-    const pauses: unknown[] = [];
-    expect(() => {
-      for (let step = steps.next(); step.done !== true; step = steps.next()) pauses.push(step);
-    }).toThrow("up to 2001000 entries");
-    expect(pauses).toHaveLength(1);
+    expect(() => atOnce(steps)).toThrow("more than 1000000 entries");
   });
 
   it("yields while summing entries, however few calls it has", () => {
@@ -266,6 +263,29 @@ describe("a chain of calls with distinct LLMs", () => {
     for (; step.done !== true; step = steps.next()) pauses++;
     expect(step.value.totals.length).toBe((1400 * 1401) / 2);
     expect(pauses).toBeGreaterThan(200);
+  });
+});
+
+describe("reports of one completion far apart", () => {
+  const chainOf = (length: number): CallTable => {
+    const calls = Array.from({ length }, (_, number) =>
+      call(`c${number}`, {
+        parentId: number === 0 ? "" : `c${number - 1}`,
+        completionId: `chatcmpl-${number % (length / 2)}`,
+        usage: prompt(1),
+      }),
+    );
+    return tableOf(calls, new LlmDictionary());
+  };
+
+  it("count once", () => {
+    const { totals } = rollUp(chainOf(2000), new LlmDictionary(), undefined);
+    expect(totals.counts[totals.heads[0]! * COUNT_SLOTS + 1]).toBe(1000);
+    expect(totals.counts[totals.heads[1500]! * COUNT_SLOTS + 1]).toBe(500);
+  });
+
+  it("are rejected in a made-up trace, because finding them takes O(length²) steps", () => {
+    expect(() => rollUp(chainOf(15_000), new LlmDictionary(), undefined)).toThrow("too far apart");
   });
 });
 
@@ -316,6 +336,26 @@ describe("rollUpSelected", () => {
     const names = new LlmDictionary();
     const { totals } = atOnce(rollUpSelected(tableOf(calls, names), names, undefined));
     expect(totals.counts[totals.heads[99_999]! * COUNT_SLOTS + 1]).toBe(100_000);
+  });
+});
+
+describe("ownUsages", () => {
+  it.each([
+    { inclusive: true, cycles: false },
+    { inclusive: false, cycles: true },
+  ])("sum to the total of the trace: %o", (options) => {
+    fc.assert(
+      fc.property(forest({ maxCalls: 14, ...options, shared: true }), (rows) => {
+        const names = new LlmDictionary();
+        const tokens: Record<string, number> = {};
+        for (const [, usages] of ownUsages({ calls: tableOf(rows, names), names }, () => true))
+          for (const { llm, promptTokens } of usages) tokens[llm] = (tokens[llm] ?? 0) + promptTokens;
+        const expected = mapValues(naiveTraceTotal(rows, naiveCostOf), ({ counts }) => counts[1]!);
+        for (const llm of Object.keys({ ...tokens, ...expected }))
+          expect(tokens[llm] ?? 0).toBe(expected[llm] ?? 0);
+      }),
+      { numRuns: RUNS * 3 },
+    );
   });
 });
 

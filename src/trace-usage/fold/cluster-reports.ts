@@ -1,5 +1,5 @@
-/** Record of a completion by a call; its id may not be unique. */
-export interface DuplicateRecord {
+/** Report of a completion by a call; the completion id may not be unique. */
+export interface Report {
   readonly call: number;
   readonly id: string;
   readonly startedAtUs: number;
@@ -11,10 +11,10 @@ export interface DuplicateRecord {
   readonly completion: number;
 }
 
-/** Counts of a record; 0 if unknown. */
-type Counts = Pick<DuplicateRecord, "prompt" | "input" | "completion">;
+/** Counts of a report; 0 if unknown. */
+type Counts = Pick<Report, "prompt" | "input" | "completion">;
 
-/** Records of one completion, and their combined counts. */
+/** Reports of one completion, and their combined counts. */
 interface Cluster {
   readonly calls: number[];
   readonly startedAtUs: number;
@@ -25,34 +25,34 @@ interface Cluster {
 const ANY = "*";
 
 /**
- * Clusters records of completions whose server reuses one id: records of one completion overlap in time and have compatible
- * counts. A record that overlaps a cluster joins it. Cost: O(records × log records).
+ * Clusters reports of completions whose server reuses one id: reports of one completion overlap in time and have compatible
+ * counts. A report that overlaps a cluster joins it. Cost: O(reports × log reports).
  */
-export function clusterDuplicates(records: readonly DuplicateRecord[]): readonly (readonly number[])[] {
+export function clusterReports(reports: readonly Report[]): readonly (readonly number[])[] {
   const clusters: Cluster[] = [];
   /** The last cluster with these counts; earlier ones ended before it began. */
   const byCounts = new Map<string, Cluster>();
-  for (const record of records.toSorted(byStart)) {
-    const open = matchesOf(record)
+  for (const report of reports.toSorted(byStart)) {
+    const open = matchesOf(report)
       .map((key) => byCounts.get(key))
-      .find((cluster) => cluster !== undefined && overlaps(cluster, record) && agree(cluster.counts, record));
-    const { startedAtUs, endedAtUs } = record;
-    const cluster = open ?? { calls: [], startedAtUs, endedAtUs, counts: record };
+      .find((cluster) => cluster !== undefined && overlaps(cluster, report) && agree(cluster.counts, report));
+    const { startedAtUs, endedAtUs } = report;
+    const cluster = open ?? { calls: [], startedAtUs, endedAtUs, counts: report };
     if (open === undefined) clusters.push(cluster);
-    cluster.calls.push(record.call);
+    cluster.calls.push(report.call);
     cluster.endedAtUs = Math.max(cluster.endedAtUs, endedAtUs);
-    cluster.counts = mergeCounts(cluster.counts, record);
-    for (const key of keysOf(record)) byCounts.set(key, cluster);
+    cluster.counts = mergeCounts(cluster.counts, report);
+    for (const key of keysOf(report)) byCounts.set(key, cluster);
   }
   return clusters.map((cluster) => cluster.calls);
 }
 
-function byStart(a: DuplicateRecord, b: DuplicateRecord): number {
+function byStart(a: Report, b: Report): number {
   return a.startedAtUs - b.startedAtUs || b.endedAtUs - a.endedAtUs || (a.id < b.id ? -1 : 1);
 }
 
 /** Consecutive calls share an instant; two calls that begin and end in one instant overlap. */
-function overlaps(cluster: Cluster, { startedAtUs }: DuplicateRecord): boolean {
+function overlaps(cluster: Cluster, { startedAtUs }: Report): boolean {
   return startedAtUs < cluster.endedAtUs || startedAtUs === cluster.startedAtUs;
 }
 
@@ -69,8 +69,8 @@ function mergeCounts(one: Counts, other: Counts): Counts {
   return { prompt, input, completion: one.completion || other.completion };
 }
 
-/** Keys of a record: both counts, and each count alone for records that lack the other. */
-function keysOf({ prompt, input, completion }: DuplicateRecord): readonly string[] {
+/** Keys of a report: both counts, and each count alone for reports that lack the other. */
+function keysOf({ prompt, input, completion }: Report): readonly string[] {
   return [prompt, input].flatMap((tokens) => [
     `${tokens} ${completion}`,
     `${tokens} ${ANY}`,
@@ -79,7 +79,7 @@ function keysOf({ prompt, input, completion }: DuplicateRecord): readonly string
 }
 
 /** Keys of compatible counts: equal, or equal in one count if either side lacks the other. */
-function matchesOf({ prompt, input, completion }: DuplicateRecord): readonly string[] {
+function matchesOf({ prompt, input, completion }: Report): readonly string[] {
   return [prompt, input].flatMap((tokens) => [
     `${tokens} ${completion}`,
     `${tokens} 0`,

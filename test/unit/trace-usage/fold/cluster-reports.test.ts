@@ -1,13 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  clusterDuplicates,
-  type DuplicateRecord,
-} from "../../../../src/trace-usage/fold/duplicate-clusters.ts";
+import { clusterReports, type Report } from "../../../../src/trace-usage/fold/cluster-reports.ts";
 
 type Draft = readonly [start: number, end: number, prompt: number, completion: number];
 
-function reportsOf(drafts: readonly Draft[]): DuplicateRecord[] {
+function reportsOf(drafts: readonly Draft[]): Report[] {
   return drafts.map(([startedAtUs, endedAtUs, prompt, completion], call) => ({
     call,
     id: `c${call}`,
@@ -19,7 +16,7 @@ function reportsOf(drafts: readonly Draft[]): DuplicateRecord[] {
   }));
 }
 
-const chains = (...drafts: Draft[]) => clusterDuplicates(reportsOf(drafts));
+const chains = (...drafts: Draft[]) => clusterReports(reportsOf(drafts));
 const NEVER = Number.POSITIVE_INFINITY;
 
 describe("records of a repeated id are one completion", () => {
@@ -42,7 +39,7 @@ describe("records of a repeated id are one completion", () => {
       [0, 10, 100, 2],
       [1, 9, 60, 2],
     ]);
-    expect(clusterDuplicates([within!, { ...beside!, input: 100 }])).toEqual([[0, 1]]);
+    expect(clusterReports([within!, { ...beside!, input: 100 }])).toEqual([[0, 1]]);
   });
 
   it("when both begin and end in one instant", () => {
@@ -80,7 +77,7 @@ describe("clusters of any records", () => {
     fc.assert(
       fc.property(drafts, (some) => {
         const reports = reportsOf(some);
-        const found = clusterDuplicates(reports);
+        const found = clusterReports(reports);
         expect(found.flat().toSorted((a, b) => a - b)).toEqual(reports.map(({ call }) => call));
         for (const chain of found) {
           const inOrder = chain.map((call) => reports[call]!);
@@ -115,7 +112,7 @@ describe("clusters of any records", () => {
         ([some, order]) => {
           const reports = reportsOf(some);
           const shuffled = order.map((call) => reports[call]!);
-          expect(clusterDuplicates(shuffled)).toEqual(clusterDuplicates(reports));
+          expect(clusterReports(shuffled)).toEqual(clusterReports(reports));
         },
       ),
     );
