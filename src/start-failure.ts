@@ -1,18 +1,9 @@
 import { DamagedRootKeyError } from "./http/auth/root-key.ts";
 import { MigrationError } from "./store/migration-error.ts";
-import { MIN_SERVER_VERSION } from "./store/transport/server-version.ts";
 import { StorageError } from "./store/storage-error.ts";
 import { StoreOpenError } from "./store/store-open-error.ts";
 import { ConfigError, type Config } from "./config.ts";
 import { PricesFileError } from "./prices/list/load-price-list.ts";
-
-/** ClickHouse version below the minimum. */
-export class ServerTooOldError extends Error {
-  constructor(version: string) {
-    super(`ClickHouse is version ${version}; Sumtree needs ${MIN_SERVER_VERSION} or newer.`);
-    this.name = "ServerTooOldError";
-  }
-}
 
 /** Formats a start failure for the operator. Shows only hosts of URLs, never credentials. */
 export function describeStartFailure(error: unknown, config: Config | undefined): string {
@@ -26,7 +17,6 @@ export function knownProblem(error: unknown, config: Config | undefined): string
   if (
     error instanceof ConfigError ||
     error instanceof StoreOpenError ||
-    error instanceof ServerTooOldError ||
     error instanceof MigrationError ||
     error instanceof PricesFileError ||
     error instanceof DamagedRootKeyError

@@ -125,7 +125,7 @@ async function startMutation(
   const newest = await engine.rows<{ partition: string; block: number }>(
     sql`SELECT _partition_id AS partition, max(_block_number) AS block FROM ${name}
         WHERE ${ofProjects} GROUP BY partition ORDER BY partition`,
-    { name: "mutation_bounds", limits: "maintenance", requireCurrent: true, tables: shard },
+    { name: "mutation_bounds", limits: "maintenance", tables: shard },
   );
   if (newest.length === 0) return false;
   const partitions = newest.map(({ partition }) => partition);

@@ -70,7 +70,7 @@ export function createPendingCheck(engine: Engine): HasPending {
     if (unknown.length === 0) return false;
     const rows = await engine.rows(
       sql`SELECT 1 AS one FROM pending_call_events WHERE project_id IN ${param("Array(String)", unknown)} LIMIT 1`,
-      { name: "pending_call_events_any", limits: "ingest", requireCurrent: true },
+      { name: "pending_call_events_any", limits: "ingest" },
     );
     if (rows.length > 0) return true;
     without.put(
@@ -93,7 +93,7 @@ export async function findPendingHeaders(
     const rows = await engine.rows<HeaderRow>(
       sql`SELECT project_id, id, kind, version, columns_hash, resolved FROM pending_call_events FINAL
           PREWHERE ${areOf(chunk)} ORDER BY version, stored_at`,
-      { name: "pending_call_events_find", limits: "ingest", requireCurrent: true },
+      { name: "pending_call_events_find", limits: "ingest" },
     );
     for (const row of rows) if (wanted.has(keyText(keyOf(row)))) found.push(toHeader(row));
   }
@@ -110,7 +110,7 @@ export async function findPendingEvents(
         PREWHERE ${areOf([...from.values()].map(({ key }) => key))}
         WHERE version >= ${param("UInt64", Math.min(...[...from.values()].map(({ version }) => version)))}
         ORDER BY version, stored_at`,
-    { name: "pending_call_events_read", limits: "ingest", requireCurrent: true },
+    { name: "pending_call_events_read", limits: "ingest" },
   );
   const found = rows.flatMap((row): PendingEvent[] => {
     const first = from.get(keyText(keyOf(row)))?.version;
