@@ -59,7 +59,7 @@ const FULL_DISK =
   "Free some space and start again: no data is lost, and an upgrade continues where it stopped.";
 
 function storeProblem(error: StorageError, config: Config | undefined): string {
-  const { kind, engineCode, message, detail } = error;
+  const { kind, engineCode, message } = error;
   const urls = config?.CLICKHOUSE_URL;
   if (urls === undefined) {
     if (kind !== "no_space" || config === undefined) return message;
@@ -69,8 +69,6 @@ function storeProblem(error: StorageError, config: Config | undefined): string {
   const meaning = engineCode === undefined ? undefined : meanings[engineCode];
   if (meaning !== undefined) return `ClickHouse at ${hosts} ${meaning} (code ${engineCode}).`;
   if (kind === "no_space") return `ClickHouse at ${hosts} has a full disk. ${FULL_DISK}`;
-  if (kind === "read_only" && engineCode === undefined)
-    return `ClickHouse at ${hosts} is read-only: ${detail}.`;
   if (kind !== "unavailable") return `ClickHouse at ${hosts}: ${message}`;
   return `ClickHouse at ${hosts} (CLICKHOUSE_URL) does not respond${engineCode === undefined ? "" : ` (${engineCode})`}.`;
 }
