@@ -73,7 +73,6 @@ import { receiptRoutes } from "./trace-usage/receipts/routes.ts";
 import { traceUsageRoutes } from "./trace-usage/response/routes.ts";
 import { tracesRoutes } from "./calls/read/trace/routes.ts";
 import { usageStatsRoutes } from "./stats/routes.ts";
-import { sumTraces } from "./traces/groups/sum-traces.ts";
 import { traceListRoutes } from "./traces/routes.ts";
 
 export interface Deps {
@@ -157,7 +156,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   };
   const maxAggregates = config.MAX_STATS_AGGREGATES;
   const statsLimits = { maxPercentiles: config.MAX_PERCENTILES, maxAggregates };
-  await app.register(usageStatsRoutes, { ...statsDeps, ...statsLimits, sumTraces });
+  await app.register(usageStatsRoutes, { ...statsDeps, ...statsLimits });
   await app.register(traceListRoutes, { ...statsDeps, maxTraces: maxAggregates });
   await app.register(feedbackRoutes, { engine, writer: writers.feedback, clock, bodyLimitBytes });
   await app.register(feedbackStatsRoutes, { ...statsDeps, limits: feedbackStatsLimits(config) });

@@ -19,7 +19,7 @@ import {
   TRACE_COUNT_MEMBERS,
   WASTED_COST_MEMBER,
   type Subject,
-} from "./plan/members.ts";
+} from "../usage-rollup/total-members.ts";
 import { orders, type RequestedOrder } from "./plan/order.ts";
 
 export const MAX_GROUPS = 1000;

@@ -1,22 +1,96 @@
-import type { PriceBook } from "../prices/price-book.ts";
-import type { Project } from "../shared/project.ts";
-import type { Engine } from "../store/engine.ts";
-import type { GroupsPlan, PlanSettings } from "./plan/plan-stats.ts";
-import type { UsageStatsRequest } from "./schema.ts";
-import type { WindowLimits } from "./read/read-window.ts";
-import type { StatsFold } from "./sums/stats-fold.ts";
-import type { ProviderOf } from "./sums/window-fold.ts";
+import { inTurns } from "../fairness/turns.ts";
+import { inTraces } from "../query/index.ts";
+import { sql } from "../query/sql.ts";
+import { eachItem } from "../shared/steps.ts";
+import { planTraces } from "../traces/plan/plan-traces.ts";
+import { readValues, rootValues } from "../traces/read/root-values.ts";
+import { selectTraces, type FoldedTrace, type ReadDeps } from "../traces/read/select-traces.ts";
+import type { AggregatedUsage } from "../usage-rollup/aggregate.ts";
+import { recordCount } from "../usage-rollup/manifests.ts";
+import { readUsageOfTraces } from "../usage-rollup/read-price-table.ts";
+import { recordsByTrace } from "../usage-rollup/records-by-trace.ts";
+import { UNPRICED_SLOT, type Sums } from "../usage-rollup/sums.ts";
+import { groupsStatement, readGroups, type GroupRecords, type RecordGroup } from "./group-records.ts";
+import type { StatsDeps, StatsRequested } from "./sum-calls.ts";
+import { StatsFold } from "./sums/stats-fold.ts";
 
-export interface SumTracesDeps extends WindowLimits {
-  readonly engine: Engine;
-  readonly maxAggregates: number;
-  readonly bookFor: (project: Project) => Promise<PriceBook>;
-  readonly providerOf: ProviderOf;
+/**
+ * Sums the traces that `/traces/query` lists, by the group and bucket of their roots. Errors: validation; `StorageError`;
+ * too_many_calls.
+ */
+export async function sumTraces(
+  { engine, selectionLimits, maxCalls, maxAggregates, bookFor, providerOf }: StatsDeps,
+  { project, request, plan, nowMs, signal }: StatsRequested,
+): Promise<StatsFold> {
+  const traces = planTraces(project, request, { selectionLimits, nowMs });
+  const book = await bookFor(project);
+  const deps = { engine, book, providerOf, maxCalls, maxTraces: maxAggregates, signal };
+  const { ofRecords, ofCalls } = await selectTraces(deps, traces, (records) =>
+    readRecords(deps, { records, place: traces.place, plan }),
+  );
+  const { callKey } = plan.dimensions;
+  const ids = ofCalls.traces.map(({ traceId }) => traceId);
+  const keys =
+    callKey === undefined || ids.length === 0
+      ? undefined
+      : await readValues(engine, rootValues(project, inTraces(project, ids), callKey), signal);
+  const fold = new StatsFold(plan, ofCalls.sums.unpriced, maxAggregates);
+  await inTurns(eachItem(ofRecords?.rows ?? [], (row) => addRecords(fold, row)));
+  for (const usage of ofRecords?.unpriced ?? []) fold.unpriced.addAggregate(usage);
+  const addTrace = (trace: FoldedTrace): void =>
+    addFolded(fold, trace, ofCalls.sums.sums, keys?.get(trace.traceId)?.[0] ?? "");
+  await inTurns(eachItem(ofCalls.traces, addTrace));
+  return fold;
 }
 
-/** Sums whole traces by the group and bucket of their roots. Errors: validation; `StorageError`; too_many_calls. */
-export type SumTraces = (
-  deps: SumTracesDeps,
-  requested: { readonly project: Project; readonly request: UsageStatsRequest; readonly groups: GroupsPlan },
-  settings: PlanSettings,
-) => Promise<StatsFold>;
+function addRecords(fold: StatsFold, row: RecordGroup): void {
+  const into = aggregateOf(fold, row.key, row.bucketUs);
+  fold.sums.addSummed(into, row);
+  fold.addLatencies(into, row.latency, row.latencies);
+}
+
+function addFolded(
+  fold: StatsFold,
+  { startedUs, latencyMs, hasFailed, figures, row }: FoldedTrace,
+  sums: Sums,
+  key: string,
+): void {
+  const into = aggregateOf(fold, key, startedUs);
+  fold.sums.addFrom(sums, row, into);
+  fold.sums.addTrace(into, { hasFailed, hasFailures: figures.failed > 0 });
+  if (latencyMs !== undefined) fold.addLatency(into, latencyMs);
+}
+
+/** `key`: values of the root, as `Dimensions.callKey` prints them. */
+function aggregateOf(fold: StatsFold, key: string, us: number): number {
+  return fold.aggregateAt(fold.groups.numberOf(key, { llm: null, provider: null }), fold.bucketAt(us));
+}
+
+interface RecordGroups {
+  readonly rows: readonly RecordGroup[];
+  readonly unpriced: Iterable<AggregatedUsage>;
+}
+
+/** Reads the sums of the records. `changed`: an hour was materialized meanwhile. */
+async function readRecords(
+  { engine, book, signal }: ReadDeps,
+  from: GroupRecords,
+): Promise<RecordGroups | "changed"> {
+  const { records, plan } = from;
+  const bytes = await engine.bytes(groupsStatement(from), "RowBinary", {
+    name: "traces_groups",
+    limits: "heavy",
+    signal,
+  });
+  const all: RecordGroup[] = [];
+  await inTurns(eachItem(readGroups(bytes, records.prices.costUnit), (row) => void all.push(row)));
+  const found = all.reduce((sum, row) => sum + row.records, 0);
+  if (found !== recordCount(records.manifests)) return "changed";
+  const rows = all.filter(({ isSelected }) => isSelected);
+  if (!plan.withCosts || !rows.some(({ counts }) => counts[UNPRICED_SLOT]! > 0))
+    return { rows, unpriced: [] };
+  const traces = sql`(SELECT trace_id FROM (${recordsByTrace(records)}) WHERE is_selected)`;
+  const used = await readUsageOfTraces(engine, { ...records, book }, traces, signal);
+  if (used === "changed" || used === "unable") return "changed";
+  return { rows, unpriced: [...used].flatMap((aggregate) => aggregate.used ?? []) };
+}

@@ -1,6 +1,6 @@
 import { addMoney, NO_MONEY, type Money } from "../prices/money.ts";
-import { COUNT_MEMBERS, TOTAL_COST_SLOT, WASTED_COST_SLOT } from "../stats/plan/members.ts";
-import type { Sums } from "../stats/sums/sums.ts";
+import { COUNT_MEMBERS, TOTAL_COST_SLOT, WASTED_COST_SLOT } from "../usage-rollup/total-members.ts";
+import type { Sums } from "../usage-rollup/sums.ts";
 
 /** Totals of one trace or several. */
 export interface Figures {

@@ -8,7 +8,7 @@ import type { PriceBook } from "../prices/price-book.ts";
 import type { SelectionLimits } from "../query/index.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
-import type { ProviderOf } from "../stats/sums/window-fold.ts";
+import type { ProviderOf } from "../usage/usage.ts";
 import type { Engine } from "../store/engine.ts";
 import { answerFacets } from "./facets/answer-facets.ts";
 import { tracesFacetsRequest } from "./facets/schema.ts";

@@ -26,6 +26,11 @@ export interface RollupManifest extends HourSpan {
   readonly llms: readonly string[];
 }
 
+/** A statement that sums another number of records read hours that were materialized meanwhile. */
+export function recordCount(manifests: readonly RollupManifest[]): number {
+  return manifests.reduce((sum, { records }) => sum + records, 0);
+}
+
 /** Reads the manifests of the current version where `hours`, a condition on `hour`, holds. */
 export function readManifests(
   engine: Engine,

@@ -8,18 +8,6 @@ import type { PriceTable } from "./price-table.ts";
 import { IS_RECORD, IS_TRACE_SUM } from "./record-rows.ts";
 import { NO_LATENCY } from "./usage-record.ts";
 
-/** Traces to select among the materialized ones. */
-export interface TraceSelection {
-  /** When the root started; of a trace without a root, its first call. */
-  readonly started: TimeWindow;
-  /** Condition over record columns that the root meets. */
-  readonly root?: Sql | undefined;
-  /** Condition over record columns that some call meets. */
-  readonly anyCall?: Sql | undefined;
-  /** Conditions on `trace_id`, and on the sums of a trace. */
-  readonly traces: readonly Sql[];
-}
-
 /** Reads `sum(cost)`, as text, with flags such as `priced` and `unpriced`. */
 export function moneyOf(
   { costUnit }: PriceTable,
@@ -28,10 +16,19 @@ export function moneyOf(
   return { usd: priced === 0 ? null : usdOf(BigInt(amount) * BigInt(costUnit)), unpriced: unpriced > 0 };
 }
 
+/** Records of manifests, and the traces to select among them. */
 export interface TraceRecords {
   readonly project: Project;
   readonly manifests: readonly RollupManifest[];
   readonly prices: PriceTable;
+  /** When the root started; of a trace without a root, its first call. */
+  readonly started: TimeWindow;
+  /** Condition over record columns that the root meets. */
+  readonly root: Sql | undefined;
+  /** Condition over record columns that some call meets. */
+  readonly anyCall: Sql | undefined;
+  /** Conditions on `trace_id`, and on the sums of a trace. */
+  readonly traces: readonly Sql[];
 }
 
 /** Columns of a row per trace, over those of records. */
@@ -50,8 +47,7 @@ const NONE = trusted(String(NO_LATENCY));
  * `wasted_priced`) or has none (`unpriced`, `wasted_unpriced`), `root_latency_ms` (`NO_LATENCY` if the root has not ended, or there is none), and `ofTraces`.
  */
 export function recordsByTrace(
-  { project, manifests, prices }: TraceRecords,
-  { started, root, anyCall, traces }: TraceSelection,
+  { project, manifests, prices, started, root, anyCall, traces }: TraceRecords,
   { ofTraces = [], ofRecords = [] }: MoreColumns = {},
 ): Sql {
   const hours = hourIn([...new Set(manifests.map(({ hour }) => hour))]);

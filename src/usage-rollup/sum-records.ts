@@ -8,7 +8,7 @@ import { COUNT_SLOTS, countFields } from "../usage/count-fields.ts";
 import { NO_LATENCIES, type SummedUsage, type UsageAggregate } from "./aggregate.ts";
 import { IS_RECORD } from "./record-rows.ts";
 import { FIFTEEN_MINUTES_US, NO_LATENCY } from "./usage-record.ts";
-import type { RollupManifest } from "./manifests.ts";
+import { recordCount, type RollupManifest } from "./manifests.ts";
 import { hourIn } from "./hour.ts";
 import { countTiersBelow } from "./input-tier.ts";
 import type { PriceBreakpoints } from "./price-breakpoints.ts";
@@ -66,8 +66,7 @@ async function sumRecords(
   const sums = { [Symbol.iterator]: () => readSums(bytes, plan) };
   let found = 0;
   await inTurns(eachItem(sums, ({ records }) => (found += records)));
-  const expected = plan.manifests.reduce((sum, { records }) => sum + records, 0);
-  return found === expected ? { sums, prices: plan.prices } : undefined;
+  return found === recordCount(plan.manifests) ? { sums, prices: plan.prices } : undefined;
 }
 
 /** Sums the records of several plans. */

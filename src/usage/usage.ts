@@ -16,6 +16,9 @@ export interface PricedUsage extends Counts {
   readonly service?: Service | undefined;
 }
 
+/** Provider of an LLM: the reported one, or else that of the price list. */
+export type ProviderOf = (llm: string, servedBy: string | undefined) => string | null;
+
 /** A call's own usage of one LLM. */
 export interface Usage extends PricedUsage {
   readonly llm: string;

@@ -1,6 +1,6 @@
 import type { Engine, QueryOptions } from "../../store/engine.ts";
 import { isTooManyBytes } from "../../store/rows/read-in-pages.ts";
-import type { ProviderOf } from "../../stats/sums/window-fold.ts";
+import type { ProviderOf } from "../../usage/usage.ts";
 import { sql, trusted, type Sql } from "../../query/sql.ts";
 import { AppError } from "../../shared/errors.ts";
 import { parseJsonText } from "../../shared/escaped-keys.ts";

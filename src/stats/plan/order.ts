@@ -1,5 +1,5 @@
 import { latencyNames, latencyQuery, type LatencySpec } from "./latency.ts";
-import { totalMembers, type Subject, type TotalMember } from "./members.ts";
+import { totalMembers, type Subject, type TotalMember } from "../../usage-rollup/total-members.ts";
 
 /** Sort key and direction of groups. */
 export type Order =

@@ -2,7 +2,7 @@ import { csvLines, csvText } from "../../http/csv.ts";
 import { isoOf } from "../../shared/instant.ts";
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { rankGroups } from "./print-response.ts";
-import type { GroupsPlan } from "../plan/plan-stats.ts";
+import type { StatsPlan } from "../plan/plan-stats.ts";
 import { pauses } from "./pauses.ts";
 import { columnNames, TotalsTable } from "./totals-table.ts";
 import type { StatsFold } from "../sums/stats-fold.ts";
@@ -14,27 +14,27 @@ type Fields = readonly (string | number | null)[];
  * Prints the response as CSV: a line for each group and bucket with calls, and one per bucket for the groups beyond `limit`
  * (`group` is `other`). Lines add up to the total. An empty chunk is a pause.
  */
-export function* printCsv(fold: StatsFold, plan: GroupsPlan): Generator<string> {
-  const { aggregates, groups } = fold;
+export function* printCsv(fold: StatsFold, plan: StatsPlan): Generator<string> {
+  const { groups } = fold;
   const { shown, placeOf } = yield* pauses(rankGroups(fold, plan));
   const labels = plan.dimensions.all.map(({ label }) => label);
   yield csvLines([["timestamp", "group", ...labels.map(csvText), ...columnNames(plan)]]);
 
   const single = yield* pauses(
-    TotalsTable.of(aggregates, plan, { rows: aggregates.sums.length, rowOf: (aggregate) => aggregate }),
+    TotalsTable.of(fold, plan, { rows: fold.sums.length, rowOf: (aggregate) => aggregate }),
   );
   const others = yield* pauses(
-    TotalsTable.of(aggregates, plan, {
+    TotalsTable.of(fold, plan, {
       rows: plan.buckets.startsUs.length,
       rowOf: (aggregate) =>
-        placeOf[aggregates.groupOf[aggregate]!] === NOT_SHOWN ? aggregates.bucketOf[aggregate]! : NOT_SHOWN,
+        placeOf[fold.groupOf[aggregate]!] === NOT_SHOWN ? fold.bucketOf[aggregate]! : NOT_SHOWN,
     }),
   );
   const keys = shown.map((group) => keyFields(groups.keys[group]!, labels));
   for (const [bucket, startUs] of plan.buckets.startsUs.entries()) {
     const timestamp = isoOf(startUs);
     const lines: Fields[] = shown.flatMap((group, place) => {
-      const aggregate = aggregates.find(group, bucket);
+      const aggregate = fold.find(group, bucket);
       return aggregate === undefined
         ? []
         : [[timestamp, place + 1, ...keys[place]!, ...fields(single, aggregate)]];

@@ -3,7 +3,7 @@ import { countFields } from "../../usage/count-fields.ts";
 import type { Steps } from "../../shared/steps.ts";
 import { firstOf } from "./first-of.ts";
 import { pauses } from "./pauses.ts";
-import type { GroupsPlan } from "../plan/plan-stats.ts";
+import type { StatsPlan } from "../plan/plan-stats.ts";
 import { TotalsTable } from "./totals-table.ts";
 import type { StatsFold } from "../sums/stats-fold.ts";
 
@@ -17,11 +17,12 @@ export interface Ranking {
   readonly placeOf: Int32Array;
 }
 
-export function* rankGroups({ aggregates, groups }: StatsFold, plan: GroupsPlan): Steps<Ranking> {
+export function* rankGroups(fold: StatsFold, plan: StatsPlan): Steps<Ranking> {
+  const { groups } = fold;
   const count = groups.keys.length;
-  const totals = yield* TotalsTable.of(aggregates, plan, {
+  const totals = yield* TotalsTable.of(fold, plan, {
     rows: count,
-    rowOf: (aggregate) => aggregates.groupOf[aggregate]!,
+    rowOf: (aggregate) => fold.groupOf[aggregate]!,
   });
   const shown = yield* firstOf(
     count,
@@ -34,15 +35,15 @@ export function* rankGroups({ aggregates, groups }: StatsFold, plan: GroupsPlan)
 }
 
 /** Prints the response in chunks, without objects, because there can be a million totals. An empty chunk is a pause. */
-export function* printResponse(fold: StatsFold, plan: GroupsPlan): Generator<string> {
-  const { aggregates, groups, unpriced } = fold;
+export function* printResponse(fold: StatsFold, plan: StatsPlan): Generator<string> {
+  const { groups, unpriced } = fold;
   const { startsUs, sizeSeconds } = plan.buckets;
   const ranking = yield* pauses(rankGroups(fold, plan));
   const { shown, rest, placeOf } = ranking;
-  const placeOfAggregate = (aggregate: number): number => placeOf[aggregates.groupOf[aggregate]!]!;
+  const placeOfAggregate = (aggregate: number): number => placeOf[fold.groupOf[aggregate]!]!;
   const isOther = (aggregate: number): boolean => placeOfAggregate(aggregate) === NOT_SHOWN;
   const view = (rows: number, rowOf: (aggregate: number) => number): Generator<string, TotalsTable> =>
-    pauses(TotalsTable.of(aggregates, plan, { rows, rowOf }));
+    pauses(TotalsTable.of(fold, plan, { rows, rowOf }));
 
   const totals = yield* view(shown.length, placeOfAggregate);
   yield (
@@ -56,14 +57,14 @@ export function* printResponse(fold: StatsFold, plan: GroupsPlan): Generator<str
   yield `],"other":${rest === 0 ? "null" : `{"groups":${rest},"total":${other.text(0)}}`}`;
   yield `,"total":${(yield* view(1, () => 0)).text(0)},"buckets":[`;
 
-  const buckets = yield* view(startsUs.length, (aggregate) => aggregates.bucketOf[aggregate]!);
+  const buckets = yield* view(startsUs.length, (aggregate) => fold.bucketOf[aggregate]!);
   const others = yield* view(startsUs.length, (aggregate) =>
-    isOther(aggregate) ? aggregates.bucketOf[aggregate]! : NOT_SHOWN,
+    isOther(aggregate) ? fold.bucketOf[aggregate]! : NOT_SHOWN,
   );
-  const single = yield* view(aggregates.sums.length, (aggregate) => aggregate);
+  const single = yield* view(fold.sums.length, (aggregate) => aggregate);
   for (const [bucket, startUs] of startsUs.entries()) {
     const texts = shown.map((group) => {
-      const aggregate = aggregates.find(group, bucket);
+      const aggregate = fold.find(group, bucket);
       return aggregate === undefined ? "null" : single.text(aggregate);
     });
     yield (

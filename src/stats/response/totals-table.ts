@@ -1,5 +1,5 @@
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
-import type { AggregateTable } from "../sums/aggregates.ts";
+import type { StatsFold } from "../sums/stats-fold.ts";
 import { percentileOf, type SortedRows } from "../sums/aggregate-values.ts";
 import { aggregateOf, latencyNames, type LatencySpec } from "../plan/latency.ts";
 import {
@@ -9,9 +9,9 @@ import {
   TRACES_SLOT,
   type Subject,
   type TotalMember,
-} from "../plan/members.ts";
+} from "../../usage-rollup/total-members.ts";
 import type { Order } from "../plan/order.ts";
-import { Sums } from "../sums/sums.ts";
+import { Sums } from "../../usage-rollup/sums.ts";
 import { compareUsd, usdText, type Usd } from "../../prices/money.ts";
 
 /** Members of totals. */
@@ -50,21 +50,21 @@ export class TotalsTable {
 
   /** `rowOf`: the row of an aggregate; -1 for none. */
   static *of(
-    aggregates: AggregateTable,
+    fold: StatsFold,
     shape: TotalShape,
     { rows, rowOf }: { rows: number; rowOf: (aggregate: number) => number },
   ): Steps<TotalsTable> {
     const view = new TotalsTable(shape, rows);
-    for (let aggregate = 0; aggregate < aggregates.sums.length; aggregate++) {
+    for (let aggregate = 0; aggregate < fold.sums.length; aggregate++) {
       const row = rowOf(aggregate);
-      if (row >= 0) view.sums.addFrom(aggregates.sums, aggregate, row);
+      if (row >= 0) view.sums.addFrom(fold.sums, aggregate, row);
       if (aggregate % ROWS_PER_STEP === 0) yield;
     }
-    if (aggregates.latencies !== undefined) view.sorted = yield* aggregates.latencies.sortedRows(rowOf, rows);
+    if (fold.latencies !== undefined) view.sorted = yield* fold.latencies.sortedRows(rowOf, rows);
     return view;
   }
 
-  /** Groups may have usage of calls that count in another group, see `WindowFold`. */
+  /** Groups may have usage of calls that count in another group, see `CallsFold`. */
   isUsed(row: number): boolean {
     return COUNT_MEMBERS.some((_, slot) => this.sums.countOf(row, slot) > 0);
   }

@@ -1,18 +1,7 @@
 import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
-import {
-  OF_ROOT,
-  recordsByTrace,
-  type TraceRecords,
-  type TraceSelection,
-} from "../../usage-rollup/records-by-trace.ts";
+import { OF_ROOT, recordsByTrace, type TraceRecords } from "../../usage-rollup/records-by-trace.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import type { Facet } from "./plan-facets.ts";
-
-export interface FacetRecords {
-  readonly records: TraceRecords;
-  readonly selection: TraceSelection;
-  readonly plan: Pick<TracesPlan, "project" | "place">;
-}
 
 export interface FacetsRequest {
   readonly facets: readonly Facet[];
@@ -40,10 +29,13 @@ const number = (value: number): Sql => trusted(String(value));
  * facet one past the last counts the records of all traces, selected or not.
  */
 export function facetsStatement(
-  { records, selection, plan }: FacetRecords,
+  records: TraceRecords,
+  { project, place }: TracesPlan,
   { facets, known, limit, modelText }: FacetsRequest,
 ): Sql {
-  const keys = facets.map((facet, place) => groupKeyOf(facet, number(place), { records, plan, modelText }));
+  const keys = facets.map((facet, index) =>
+    groupKeyOf(facet, number(index), { prices: records.prices, project, place, modelText }),
+  );
   const columns = [...new Set(keys.flatMap(({ column }) => column ?? []))];
   const all = number(facets.length);
   const each = (of: (name: Sql, place: Sql, index: number) => Sql): Sql =>
@@ -64,7 +56,7 @@ export function facetsStatement(
             count() AS group_traces, sum(records) AS group_records, sum(cost) AS group_cost,
             max(priced > 0) AS any_priced, max(unpriced > 0) AS any_unpriced
           FROM (SELECT records, cost, priced, unpriced, is_selected, ${each((name, _, index) => sql`${keys[index]!.key} AS ${name}`)}
-            FROM (${recordsByTrace(records, selection, { ofTraces: columns })}) AS by_trace ${join(
+            FROM (${recordsByTrace(records, { ofTraces: columns })}) AS by_trace ${join(
               keys.flatMap((key) => key.join ?? []),
               " ",
             )})
@@ -76,23 +68,26 @@ export function facetsStatement(
     SETTINGS force_grouping_standard_compatibility = 1`;
 }
 
+type KeySources = Pick<TraceRecords, "prices"> &
+  Pick<TracesPlan, "project" | "place"> &
+  Pick<FacetsRequest, "modelText">;
 const MODELS_COLUMN = sql`groupUniqArrayIf(key_index, is_used) AS key_indexes`;
 
 function groupKeyOf(
   { ofRecords, valuesIn }: Facet,
-  place: Sql,
-  { records, plan, modelText }: Pick<FacetRecords, "records" | "plan"> & Pick<FacetsRequest, "modelText">,
+  index: Sql,
+  { prices, project, place, modelText }: KeySources,
 ): GroupKey {
   if (ofRecords === undefined) {
-    const name = sql`looked_up_${place}`;
+    const name = sql`looked_up_${index}`;
     return {
-      join: sql`LEFT JOIN ${valuesIn!(plan.project, plan.place)} AS ${name} USING trace_id`,
+      join: sql`LEFT JOIN ${valuesIn!(project, place)} AS ${name} USING trace_id`,
       key: sql`${name}.values`,
       valuesOf: (key) => key,
     };
   }
   if ("column" in ofRecords) {
-    const name = sql`text_${place}`;
+    const name = sql`text_${index}`;
     return {
       column: sql`anyIf(${ofRecords.column}, ${OF_ROOT}) AS ${name}`,
       key: name,
@@ -102,7 +97,7 @@ function groupKeyOf(
   const { models } = ofRecords;
   const names = param(
     "Array(String)",
-    records.prices.keys.map((key) => modelText(models, key)),
+    prices.keys.map((key) => modelText(models, key)),
   );
   return {
     column: MODELS_COLUMN,

@@ -1,11 +1,12 @@
 import { inTraces } from "../../query/index.ts";
-import type { ProviderOf } from "../../stats/sums/window-fold.ts";
+import type { ProviderOf } from "../../usage/usage.ts";
 import { addMoney, type Money } from "../../prices/money.ts";
-import { moneyOf } from "../../usage-rollup/records-by-trace.ts";
+import { recordCount } from "../../usage-rollup/manifests.ts";
+import { moneyOf, type TraceRecords } from "../../usage-rollup/records-by-trace.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import { selectTraces, type FoldedTrace, type ReadDeps } from "../read/select-traces.ts";
 import { readValues } from "../read/root-values.ts";
-import { facetsStatement, type FacetRecords } from "./facets-statement.ts";
+import { facetsStatement } from "./facets-statement.ts";
 import type { Facet } from "./plan-facets.ts";
 
 /** Traces with one value. */
@@ -28,12 +29,12 @@ export async function readFacets(
   { facets, limit }: { readonly facets: readonly Facet[]; readonly limit: number },
 ): Promise<readonly FacetValues[]> {
   const count = (folded: readonly FoldedTrace[]) => countFolded(deps, plan, { facets, folded });
-  const { ofRecords, folded } = await selectTraces(deps, plan, async (records, selection, ofCalls) => {
-    const known = await count((await ofCalls).traces);
-    const found = await countRecords(deps, { records, selection, plan }, { facets, limit, known });
+  const { ofRecords, ofCalls } = await selectTraces(deps, plan, async (records, folded) => {
+    const known = await count((await folded).traces);
+    const found = await countRecords(deps, { records, plan }, { facets, limit, known });
     return found === "changed" ? found : { found, known };
   });
-  const known = ofRecords?.known ?? (await count(folded.traces));
+  const known = ofRecords?.known ?? (await count(ofCalls.traces));
   return facets.map((_, place) => merged(ofRecords?.found[place], known[place]!, limit));
 }
 
@@ -122,7 +123,7 @@ interface Row {
 /** Counts the selected traces of the records. `known`: values to include, by facet. */
 async function countRecords(
   { engine, providerOf, signal }: ReadDeps,
-  from: FacetRecords,
+  { records, plan }: { readonly records: TraceRecords; readonly plan: TracesPlan },
   asked: {
     readonly facets: readonly Facet[];
     readonly limit: number;
@@ -130,7 +131,7 @@ async function countRecords(
   },
 ): Promise<readonly RecordValues[] | "changed"> {
   const known = asked.known.map((counts) => [...counts.keys()]);
-  const statement = facetsStatement(from, {
+  const statement = facetsStatement(records, plan, {
     ...asked,
     known,
     modelText: (source, { llm, service }) =>
@@ -138,11 +139,10 @@ async function countRecords(
   });
   const rows = await engine.rows<Row>(statement, { name: "traces_facets", limits: "heavy", signal });
   const byFacet = Map.groupBy(rows, ({ facet }) => facet);
-  const expected = from.records.manifests.reduce((sum, manifest) => sum + manifest.records, 0);
   const found = Number(byFacet.get(asked.facets.length)?.[0]?.records ?? 0);
-  if (found !== expected) return "changed";
+  if (found !== recordCount(records.manifests)) return "changed";
   const moneyOfRow = ({ amount, priced, unpriced }: Row): Money =>
-    moneyOf(from.records.prices, [amount, priced, unpriced]);
+    moneyOf(records.prices, [amount, priced, unpriced]);
   return asked.facets.map((_, place) => {
     const some = byFacet.get(place) ?? [];
     return {

@@ -19,12 +19,10 @@ export async function answerList(
 ): Promise<string> {
   // one more tells whether there is a next page
   const { order, direction, after, limit } = { ...page, limit: page.limit + 1 };
-  const {
-    ofRecords,
-    folded: { traces: folded },
-  } = await selectTraces(deps, plan, (records, selection) =>
-    rankRecords(deps.engine, { records, selection, page: { ...page, limit } }, deps.signal),
+  const { ofRecords, ofCalls } = await selectTraces(deps, plan, (records) =>
+    rankRecords(deps.engine, { records, page: { ...page, limit } }, deps.signal),
   );
+  const folded = ofCalls.traces;
   const ranks = [...(ofRecords?.ranks ?? []), ...folded.map((trace) => rankOf(trace, order, direction))]
     .filter((rank) => after === undefined || compareRanks(rank, after) > 0)
     .sort(compareRanks);

@@ -1,11 +1,7 @@
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { Engine } from "../../store/engine.ts";
-import {
-  moneyOf,
-  recordsByTrace,
-  type TraceRecords,
-  type TraceSelection,
-} from "../../usage-rollup/records-by-trace.ts";
+import { moneyOf, recordsByTrace, type TraceRecords } from "../../usage-rollup/records-by-trace.ts";
+import { recordCount } from "../../usage-rollup/manifests.ts";
 import { NO_FIGURES, type Figures } from "../figures.ts";
 import type { TraceValue } from "../trace-values.ts";
 import { rankTuple, type Direction, type Rank, type RankedTrace } from "./order.ts";
@@ -41,19 +37,15 @@ interface Row {
 /** Ranks and sums the selected traces in one statement. `changed`: an hour was materialized meanwhile. */
 export async function rankRecords(
   engine: Engine,
-  {
-    records,
-    selection,
-    page,
-  }: { readonly records: TraceRecords; readonly selection: TraceSelection; readonly page: Page },
+  { records, page }: { readonly records: TraceRecords; readonly page: Page },
   signal: AbortSignal,
 ): Promise<RankedTraces | "changed"> {
-  const [row] = await engine.rows<Row>(statementOf(records, selection, page), {
+  const [row] = await engine.rows<Row>(statementOf(records, page), {
     name: "traces_rank",
     limits: "heavy",
     signal,
   });
-  const expected = records.manifests.reduce((sum, manifest) => sum + manifest.records, 0);
+  const expected = recordCount(records.manifests);
   if (row === undefined || Number(row.records) !== expected) return expected === 0 ? NOTHING : "changed";
   return {
     traces: Number(row.traces),
@@ -76,10 +68,10 @@ export async function rankRecords(
 
 const NOTHING: RankedTraces = { traces: 0, total: NO_FIGURES, ranks: [] };
 
-function statementOf(records: TraceRecords, selection: TraceSelection, page: Page): Sql {
+function statementOf(records: TraceRecords, page: Page): Sql {
   const { order, direction, after, limit } = page;
   const selected = trusted("is_selected");
-  const byTrace = recordsByTrace(records, selection);
+  const byTrace = recordsByTrace(records);
   const isAfter = after === undefined ? selected : sql`${selected} AND rank > ${tupleOf(after)}`;
   const sum = (column: string): Sql => sql`toString(sumIf(${trusted(column)}, ${selected}))`;
   const any = (column: string): Sql => sql`toUInt8(countIf(${selected} AND ${trusted(column)} > 0) > 0)`;

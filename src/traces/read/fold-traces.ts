@@ -4,7 +4,7 @@ import { sql } from "../../query/sql.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
-import type { ProviderOf } from "../../stats/sums/window-fold.ts";
+import type { ProviderOf } from "../../usage/usage.ts";
 import { readCalls } from "../../trace-usage/read-calls.ts";
 import { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import type { SelectedTrace } from "../../trace-usage/plan.ts";

@@ -1,12 +1,12 @@
 import { COST_SLOTS, costsInto } from "../../prices/cost-fields.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
-import { Sums } from "../../stats/sums/sums.ts";
-import { Unpriced } from "../../stats/sums/unpriced.ts";
-import type { ProviderOf } from "../../stats/sums/window-fold.ts";
+import { Sums } from "../../usage-rollup/sums.ts";
+import { Unpriced } from "../../usage-rollup/unpriced.ts";
+import type { ProviderOf } from "../../usage/usage.ts";
 import { ownUsageSteps } from "../../trace-usage/fold/own-usage.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
-import { usageOf } from "../../trace-usage/fold/usage-of.ts";
+import { usageOf } from "../../trace-usage/fold/used.ts";
 import { wastedCalls } from "../../trace-usage/fold/wasted-calls.ts";
 import { idOf, isFinished, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
@@ -66,7 +66,7 @@ export class TraceSums {
     this.options = options;
     this.rows = new Map(traceIds.map((traceId, row) => [traceId, row]));
     this.sums = Sums.ofRows(traceIds.length, { withCosts: true });
-    this.unpriced = new Unpriced(({ llm, service }) => options.providerOf(llm, service?.provider));
+    this.unpriced = new Unpriced(options.providerOf);
     this.unfinished = new Float64Array(traceIds.length);
     this.models = traceIds.map(() => new Map<string, ModelUse>());
   }

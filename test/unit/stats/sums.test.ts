@@ -4,7 +4,7 @@ import { PER_USD } from "../../../src/prices/picodollars.ts";
 import { atOnce } from "../../../src/shared/steps.ts";
 import { firstOf } from "../../../src/stats/response/first-of.ts";
 import { AggregateValues, percentileOf } from "../../../src/stats/sums/aggregate-values.ts";
-import { Sums } from "../../../src/stats/sums/sums.ts";
+import { Sums } from "../../../src/usage-rollup/sums.ts";
 import { compareUsd, usdText } from "../../../src/prices/money.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 

@@ -1,7 +1,7 @@
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
-import { usageOf } from "../../trace-usage/fold/usage-of.ts";
+import { usageOf } from "../../trace-usage/fold/used.ts";
 import { ownUsageSteps } from "../../trace-usage/fold/own-usage.ts";
 import { isSelected, NONE, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
@@ -11,18 +11,27 @@ import { areZero, COUNT_SLOTS, countSlots } from "../../usage/count-fields.ts";
 import { statedCostOf } from "../../usage/stated-cost.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
 import { isMore, NOTHING_YET } from "../../usage/most-used.ts";
-import type { CallColumns } from "../read/read-window.ts";
-import { NO_LATENCY } from "../../usage-rollup/usage-record.ts";
+import { HAS_FAILED, LATENCY, NO_LATENCY } from "../../usage-rollup/usage-record.ts";
+import { always, flag, integer, moreColumns, text } from "../../trace-usage/table/more-columns.ts";
+import { sql } from "../../query/sql.ts";
+import type { ProviderOf } from "../../usage/usage.ts";
 import type { UsageAggregate } from "../../usage-rollup/aggregate.ts";
 import { StatsFold } from "./stats-fold.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
-import { Unpriced } from "./unpriced.ts";
+import { Unpriced } from "../../usage-rollup/unpriced.ts";
 
-/** Provider of an LLM: the reported one, or else that of the price list. */
-export type ProviderOf = (llm: string, servedBy: string | undefined) => string | null;
+/** Failure, latency and values of the group key of a call. */
+export function callColumns({ dimensions: { callKey }, latency }: StatsPlan) {
+  return moreColumns((selected) => ({
+    isError: flag(HAS_FAILED),
+    latencyMs: latency === undefined ? always(NO_LATENCY) : integer(LATENCY),
+    /** One value per line; '' of calls that are not selected. */
+    key: callKey === undefined ? always("") : text(sql`if(ifNull(${selected}, 0), ${callKey}, '')`),
+  }));
+}
+type CallColumns = ReturnType<ReturnType<typeof callColumns>["open"]>["more"];
 
 export interface FoldOptions {
-  readonly plan: StatsPlan;
   readonly names: LlmDictionary;
   /** Undefined if costs are not requested. */
   readonly book: PriceBook | undefined;
@@ -30,64 +39,60 @@ export interface FoldOptions {
   readonly maxAggregates: number;
 }
 
-/** Sums of the calls of a window by group and bucket, each with its own usage. */
-export class WindowFold extends StatsFold {
-  private readonly options: FoldOptions;
+/** Sums of the calls of a window, each with its own usage. */
+export class CallsFold extends StatsFold {
+  readonly #options: FoldOptions;
   /** Costs of the current usage. */
-  private readonly costs = new Float64Array(COST_SLOTS);
+  readonly #costs = new Float64Array(COST_SLOTS);
   /** Groups of each call key by LLM, and by provider where requested. */
-  private readonly byCallKey = new Map<string, Map<number, number>>();
-  private readonly byUsage: boolean;
-  private readonly byProvider: boolean;
+  readonly #byCallKey = new Map<string, Map<number, number>>();
+  readonly #byUsage: boolean;
+  readonly #byProvider: boolean;
 
-  constructor(options: FoldOptions) {
-    const { plan, providerOf, maxAggregates } = options;
-    const unpriced = new Unpriced(({ llm, service }) => providerOf(llm, service?.provider));
-    super(plan, unpriced, maxAggregates);
-    this.options = options;
-    this.byUsage = plan.dimensions.all.some(({ source }) => source !== "call");
-    this.byProvider = plan.dimensions.all.some(({ source }) => source === "provider");
+  constructor(plan: StatsPlan, options: FoldOptions) {
+    super(plan, new Unpriced(options.providerOf), options.maxAggregates);
+    this.#options = options;
+    this.#byUsage = plan.dimensions.all.some(({ source }) => source !== "call");
+    this.#byProvider = plan.dimensions.all.some(({ source }) => source === "provider");
   }
 
   /** Adds the selected calls of whole traces. */
   *add(calls: CallTable, columns: CallColumns): Steps<void> {
-    using own = yield* ownUsageSteps(calls, this.options.names);
+    using own = yield* ownUsageSteps(calls, this.#options.names);
     for (let call = 0; call < calls.count; call++) {
-      if (isSelected(calls, call)) this.addCall(call, { calls, own, columns });
+      if (isSelected(calls, call)) this.#addCall(call, { calls, own, columns });
       if (call % ROWS_PER_STEP === 0) yield;
     }
   }
 
   /** Adds the usage of a call under its LLMs. The call counts once, so the calls of all groups are those of the window. */
-  private addCall(call: number, read: Read): void {
+  #addCall(call: number, read: Read): void {
     const { calls, own, columns } = read;
     const startedAtUs = calls.startedAtUs[call]!;
     const bucket = this.bucketAt(startedAtUs);
     const key = columns.key(call);
-    const byLlm = this.groupsOf(key);
+    const byLlm = this.#groupsOf(key);
     let callAggregate = NONE;
     let most = NOTHING_YET;
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
       if (areZero(own.counts, used) && !hasNonTokenUnits(own.units.get(used))) continue;
-      const aggregate = this.aggregates.at(this.groupOf(calls.usage, used, { byLlm, key }), bucket);
-      this.addUsage(aggregate, used, { ...read, startedAtUs });
+      const aggregate = this.aggregateAt(this.#groupOf(calls.usage, used, { byLlm, key }), bucket);
+      this.#addUsage(aggregate, used, { ...read, startedAtUs });
       const tokens = own.counts[used * COUNT_SLOTS + countSlots.totalTokens]!;
       if (!isMore(tokens, most)) continue;
       most = tokens;
       callAggregate = aggregate;
     }
     if (callAggregate === NONE)
-      callAggregate = this.aggregates.at(this.groupOf(calls.usage, NONE, { byLlm, key }), bucket);
-    this.aggregates.sums.addCall(callAggregate, columns.isError(call));
+      callAggregate = this.aggregateAt(this.#groupOf(calls.usage, NONE, { byLlm, key }), bucket);
+    this.sums.addCall(callAggregate, columns.isError(call));
     const latency = columns.latencyMs(call);
-    if (latency === NO_LATENCY) return;
-    this.aggregates.sums.addLatency(callAggregate, latency);
-    this.aggregates.latencies?.add(callAggregate, latency);
+    if (latency !== NO_LATENCY) this.addLatency(callAggregate, latency);
   }
 
-  private addUsage(aggregate: number, used: number, read: Read & { readonly startedAtUs: number }): void {
-    const { book, names } = this.options;
-    const { sums } = this.aggregates;
+  #addUsage(aggregate: number, used: number, read: Read & { readonly startedAtUs: number }): void {
+    const { book, names } = this.#options;
+    const { sums } = this;
     const { calls, own, startedAtUs } = read;
     sums.addUsage(aggregate, own.counts, used * COUNT_SLOTS);
     if (book === undefined) return;
@@ -97,16 +102,16 @@ export class WindowFold extends StatsFold {
     if (stated !== undefined) sums.addStated(aggregate, stated);
     const usage = usageOf(used, { counts: own.counts, at, units }, { calls, names });
     const cost = book.cost(usage.llm, startedAtUs, usage);
-    costsInto(this.costs, cost);
-    if (!sums.addCosts(aggregate, this.costs)) this.unpriced.add(usage, cost);
+    costsInto(this.#costs, cost);
+    if (!sums.addCosts(aggregate, this.#costs)) this.unpriced.add(usage, cost);
   }
 
   /** Adds aggregated calls. */
   addAggregate({ atUs, fields, calls, errors, latency, latencies, stated, used }: UsageAggregate): void {
-    const { sums } = this.aggregates;
-    const names = { llm: used?.llm ?? null, provider: this.providerOfAggregate(used) };
+    const { sums } = this;
+    const names = { llm: used?.llm ?? null, provider: this.#providerOfAggregate(used) };
     const group = this.groups.numberOf(fields.map(jsonOf).join("\n"), names);
-    const into = this.aggregates.at(group, this.bucketAt(atUs));
+    const into = this.aggregateAt(group, this.bucketAt(atUs));
     sums.addCalls(into, calls, errors);
     this.addLatencies(into, latency, latencies);
     if (used === undefined) return;
@@ -115,26 +120,28 @@ export class WindowFold extends StatsFold {
     if (used.costs !== undefined && !sums.addAggregate(into, used.costs)) this.unpriced.addAggregate(used);
   }
 
-  private providerOfAggregate(used: UsageAggregate["used"]): string | null {
-    return used === undefined ? null : this.options.providerOf(used.llm, used.service?.provider || undefined);
+  #providerOfAggregate(used: UsageAggregate["used"]): string | null {
+    return used === undefined
+      ? null
+      : this.#options.providerOf(used.llm, used.service?.provider || undefined);
   }
 
-  private groupsOf(callKey: string): Map<number, number> {
-    const known = this.byCallKey.get(callKey);
+  #groupsOf(callKey: string): Map<number, number> {
+    const known = this.#byCallKey.get(callKey);
     if (known !== undefined) return known;
     const byLlm = new Map<number, number>();
-    this.byCallKey.set(callKey, byLlm);
+    this.#byCallKey.set(callKey, byLlm);
     return byLlm;
   }
 
   /** Finds the group of a usage; `used` is NONE for a call without usage. */
-  private groupOf({ llms, services }: UsageEntries, used: number, { byLlm, key }: GroupsOfKey): number {
-    const isNamed = this.byUsage && used !== NONE;
+  #groupOf({ llms, services }: UsageEntries, used: number, { byLlm, key }: GroupsOfKey): number {
+    const isNamed = this.#byUsage && used !== NONE;
     const llm = isNamed ? llms[used]! : NONE;
-    const service = isNamed && this.byProvider ? services[used]! : 0;
+    const service = isNamed && this.#byProvider ? services[used]! : 0;
     const known = byLlm.get(llm + service * MAX_LLMS);
     if (known !== undefined) return known;
-    const { names, providerOf } = this.options;
+    const { names, providerOf } = this.#options;
     const name = isNamed ? names.textOf(llm) : null;
     const provider = name === null ? null : providerOf(name, names.services.serviceOf(service)?.provider);
     const group = this.groups.numberOf(key, { llm: name, provider });

@@ -1,5 +1,5 @@
-import { costFields } from "../../prices/cost-fields.ts";
-import { countFields } from "../../usage/count-fields.ts";
+import { costFields } from "../prices/cost-fields.ts";
+import { countFields } from "../usage/count-fields.ts";
 
 /** A query sums calls by their own fields and start, or whole traces by those of their roots. */
 export const SUBJECTS = ["calls", "traces"] as const;

@@ -1,26 +1,20 @@
-import { costFields } from "../../prices/cost-fields.ts";
-import type { SummedRow } from "../../stats/sums/sums.ts";
-import { usdOf, type Usd } from "../../prices/money.ts";
-import type { GroupsPlan } from "../../stats/plan/plan-stats.ts";
-import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
-import { RowBinaryReader } from "../../store/rows/row-binary.ts";
-import { countFields } from "../../usage/count-fields.ts";
-import type { LatencySums } from "../../usage-rollup/aggregate.ts";
-import {
-  OF_ROOT,
-  recordsByTrace,
-  type TraceRecords,
-  type TraceSelection,
-} from "../../usage-rollup/records-by-trace.ts";
-import { CALL_FIELDS, NO_LATENCY } from "../../usage-rollup/usage-record.ts";
-import type { TracesPlan } from "../plan/plan-traces.ts";
-import { rootValues } from "../read/root-values.ts";
+import { costFields } from "../prices/cost-fields.ts";
+import type { SummedRow } from "../usage-rollup/sums.ts";
+import { usdOf, type Usd } from "../prices/money.ts";
+import type { StatsPlan } from "./plan/plan-stats.ts";
+import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
+import { RowBinaryReader } from "../store/rows/row-binary.ts";
+import { countFields } from "../usage/count-fields.ts";
+import type { LatencySums } from "../usage-rollup/aggregate.ts";
+import { OF_ROOT, recordsByTrace, type TraceRecords } from "../usage-rollup/records-by-trace.ts";
+import { CALL_FIELDS, NO_LATENCY } from "../usage-rollup/usage-record.ts";
+import { rootValues } from "../traces/read/root-values.ts";
 
 export interface GroupRecords {
   readonly records: TraceRecords;
-  readonly selection: TraceSelection;
-  readonly plan: Pick<TracesPlan, "project" | "place">;
-  readonly groups: GroupsPlan;
+  /** `TracesPlan.place` */
+  readonly place: Sql;
+  readonly plan: StatsPlan;
 }
 
 /** Sums of the selected traces of one group and bucket; or of the traces that are not selected. */
@@ -45,9 +39,9 @@ const number = (value: number): Sql => trusted(String(value));
 const ENDED = sql`root_latency_ms != ${number(NO_LATENCY)}`;
 
 /** Rows of `readGroups`: the trace sums of the selected traces, added up by their root's key and bucket. */
-export function groupsStatement({ records, selection, plan, groups }: GroupRecords): Sql {
+export function groupsStatement({ records, place, plan }: GroupRecords): Sql {
   const { kinds } = records.prices;
-  const { all, callKey } = groups.dimensions;
+  const { all, callKey } = plan.dimensions;
   const isStored = all.every(({ field }) => (CALL_FIELDS as readonly string[]).includes(field));
   const fields = join(
     all.map(({ field }) => sql`anyIf(${trusted(field)}, ${OF_ROOT})`),
@@ -58,7 +52,7 @@ export function groupsStatement({ records, selection, plan, groups }: GroupRecor
     : sql`looked_up.values[1]`;
   const lookup = isStored
     ? sql``
-    : sql`LEFT JOIN ${rootValues(plan.project, plan.place, callKey!)} AS looked_up USING trace_id`;
+    : sql`LEFT JOIN ${rootValues(records.project, place, callKey!)} AS looked_up USING trace_id`;
   const kindsOf = (of: (kind: Sql, place: number) => Sql): readonly Sql[] =>
     kinds.map((_, place) => of(number(place), place));
   const ofRecords = kindsOf(
@@ -90,15 +84,15 @@ export function groupsStatement({ records, selection, plan, groups }: GroupRecor
     amount(sql`wasted_priced`, sql`wasted_cost`),
   ];
   const latency = ["sumIf", "minIf", "maxIf"].map((name) => sql`${trusted(name)}(root_latency_ms, ${ENDED})`);
-  const each = groups.latency?.percentiles.length
+  const each = plan.latency?.percentiles.length
     ? sql`groupArrayIf(toInt64(root_latency_ms), ${ENDED})`
     : sql`CAST([], 'Array(Int64)')`;
   return sql`SELECT toUInt8(is_selected), toInt64(if(is_selected, bucket, 0)) AS at, if(is_selected, group_key, '') AS key,
       ${int64s([sql`sum(records)`, sql`sum(sum_stated_ticks)`, ...counts])},
       ${join(amounts, ", ")},
       ${int64s([sql`countIf(${ENDED})`, ...latency])}, ${each}
-    FROM (SELECT *, ${key} AS group_key, roundDown(started_us, ${param("Array(Int64)", groups.buckets.startsUs)}) AS bucket
-      FROM (${recordsByTrace(records, selection, { ofTraces, ofRecords })}) AS by_trace ${lookup})
+    FROM (SELECT *, ${key} AS group_key, roundDown(started_us, ${param("Array(Int64)", plan.buckets.startsUs)}) AS bucket
+      FROM (${recordsByTrace(records, { ofTraces, ofRecords })}) AS by_trace ${lookup})
     GROUP BY is_selected, at, key`;
 }
 

@@ -1,9 +1,9 @@
-import { costFields, type CallCost } from "../../prices/cost-fields.ts";
-import { pricedUnits } from "../../prices/units.ts";
-import type { AggregatedUsage } from "../../usage-rollup/aggregate.ts";
-import { COUNT_SLOTS, countFields, countsAt, countSlots } from "../../usage/count-fields.ts";
-import { addUnits, unitNames, unitsOf, type UnitCounts } from "../../usage/units.ts";
-import type { Usage } from "../../usage/usage.ts";
+import { costFields, type CallCost } from "../prices/cost-fields.ts";
+import { pricedUnits } from "../prices/units.ts";
+import type { AggregatedUsage } from "./aggregate.ts";
+import { COUNT_SLOTS, countFields, countsAt, countSlots } from "../usage/count-fields.ts";
+import { addUnits, unitNames, unitsOf, type UnitCounts } from "../usage/units.ts";
+import type { ProviderOf, Usage } from "../usage/usage.ts";
 
 /** Cost that charges for a count. Requests and the total are kept with any unpriced usage. */
 const COST_OF: Readonly<Partial<Record<keyof typeof countSlots, keyof CallCost>>> = {
@@ -28,9 +28,9 @@ export interface UnpricedUsage extends UnpricedKey {
 /** Usage left out of cost totals, by missing-price key. */
 export class Unpriced {
   private readonly left = new Map<string, UnpricedUsage>();
-  private readonly providerOf: (usage: Usage) => string | null;
+  private readonly providerOf: ProviderOf;
 
-  constructor(providerOf: (usage: Usage) => string | null) {
+  constructor(providerOf: ProviderOf) {
     this.providerOf = providerOf;
   }
 
@@ -69,7 +69,7 @@ export class Unpriced {
 
   private leftOf(usage: Usage): UnpricedUsage {
     const { llm, service } = usage;
-    const [provider, tier] = [this.providerOf(usage), service?.tier || null];
+    const [provider, tier] = [this.providerOf(llm, service?.provider), service?.tier || null];
     const key = JSON.stringify([llm, provider, tier]);
     const known = this.left.get(key);
     if (known !== undefined) return known;

@@ -1,10 +1,10 @@
-import type { LatencySums } from "../../usage-rollup/aggregate.ts";
-import type { StatedCost } from "../../usage/stated-cost.ts";
-import type { AggregateCost } from "../../prices/cost-of-aggregate.ts";
-import { addUsd, knownOf, usd, usdProduct, type Money, type Usd } from "../../prices/money.ts";
-import { PER_USD } from "../../prices/picodollars.ts";
-import { resize } from "../../shared/buffers.ts";
-import { COST_MEMBERS, COUNT_MEMBERS, TRACE_COUNT_MEMBERS } from "../plan/members.ts";
+import type { LatencySums } from "./aggregate.ts";
+import type { StatedCost } from "../usage/stated-cost.ts";
+import type { AggregateCost } from "../prices/cost-of-aggregate.ts";
+import { addUsd, knownOf, usd, usdProduct, type Money, type Usd } from "../prices/money.ts";
+import { PER_USD } from "../prices/picodollars.ts";
+import { resize } from "../shared/buffers.ts";
+import { COST_MEMBERS, COUNT_MEMBERS, TRACE_COUNT_MEMBERS } from "./total-members.ts";
 
 /** Counts after those of `COUNT_MEMBERS`: usages that state a cost, those of `TRACE_COUNT_MEMBERS`, and what has no price. */
 const USAGES_STATED = COUNT_MEMBERS.length;
@@ -150,10 +150,6 @@ export class Sums {
   addStated(row: number, { ticks, usages }: StatedCost): void {
     this.counts[row * COUNT_SLOTS + USAGES_STATED]! += usages;
     if (ticks > 0) this.addUsd(row * AMOUNTS + STATED, usdProduct(ticks, PICODOLLARS_PER_TICK));
-  }
-
-  addLatency(row: number, ms: number): void {
-    this.addLatencies(row, { count: 1, sum: ms, min: ms, max: ms });
   }
 
   /** Adds a row of other sums, which must have costs if these have. */
