@@ -16,7 +16,6 @@ const ONLY_LONG = [
   "browser/using",
   "clients/generated-clients",
   "contract/limits",
-  "differential/storage-keys-limit",
   "faults/backup-restore",
   "faults/clock-jumps",
   "faults/crash",

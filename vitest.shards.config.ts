@@ -6,7 +6,6 @@ const suites = {
     "call-lifecycle",
     "feedback-replicas",
     "in-time",
-    "storage-keys-limit",
     "price-lifecycle",
     "query-evaluator",
     "query-mingo",

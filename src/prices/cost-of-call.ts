@@ -1,6 +1,6 @@
 import { usesNothing, type PricedUsage, type Usage } from "../usage/usage.ts";
 import { pricedUnitsOf, unitNames, type Unit, type UnitCounts } from "../usage/units.ts";
-import type { CallCost, CostKind } from "./cost-fields.ts";
+import { tokenCostFields, type CallCost, type CostKind } from "./cost-fields.ts";
 import { pricesFor, type Rates, type TokenPrices } from "./rates.ts";
 import { chargedCount, pricedUnits } from "./units.ts";
 
@@ -9,13 +9,18 @@ export type CostOf = (usage: Usage, startedAtUs: number) => CallCost;
 
 /** One unit of a bill. `price` in picodollars for one; `null`: unknown. */
 export interface CostLine {
-  readonly unit: Unit | "uncached_prompt_tokens" | CountedTokens | "requests";
+  readonly unit: Unit | (typeof tokenUnits)[keyof typeof tokenUnits] | "requests";
   readonly kind: CostKind;
   readonly quantity: number;
   readonly price: number | null;
 }
 
-type CountedTokens = "completion_tokens" | "cache_read_input_tokens" | "cache_creation_input_tokens";
+const tokenUnits = {
+  prompt: "uncached_prompt_tokens",
+  completion: "completion_tokens",
+  cacheRead: "cache_read_input_tokens",
+  cacheCreation: "cache_creation_input_tokens",
+} as const;
 
 export const unknownCost: CallCost = Object.freeze({
   prompt: null,
@@ -32,7 +37,7 @@ export const unknownCost: CallCost = Object.freeze({
 export function costOfCall(usage: PricedUsage, rates: Rates | null): CallCost {
   if (rates === null) return usesNothing(usage) ? costOfLines([]) : unknownCost;
   if (pricedUnitsOf(usage.units) !== undefined) return costOfLines(costLines(usage, rates));
-  const prices = pricesForCall(usage, rates);
+  const prices = pricesFor(rates, inputOfRequest(usage));
   const prompt = product(uncachedTokens(usage), prices.prompt);
   const completion = product(usage.completionTokens, prices.completion);
   const cacheRead = product(usage.cacheReadTokens, prices.cacheRead);
@@ -45,58 +50,29 @@ export function costOfCall(usage: PricedUsage, rates: Rates | null): CallCost {
 
 /** The bill of a call, one line per unit used. It adds up to `costOfCall`. */
 export function costLines(usage: PricedUsage, rates: Rates | null): readonly CostLine[] {
-  const prices = rates === null ? unknownPrices : pricesForCall(usage, rates);
-  const parts = unitLines(usage.units ?? {}, prices, {
+  const prices = rates === null ? unknownPrices : pricesFor(rates, inputOfRequest(usage));
+  const left = {
     prompt: uncachedTokens(usage),
     completion: usage.completionTokens,
     cacheRead: usage.cacheReadTokens,
     cacheCreation: usage.cacheCreationTokens,
-  });
-  const rest = (kind: CostKind, count: number) =>
-    count - parts.reduce((sum, part) => (part.kind === kind ? sum + part.quantity : sum), 0);
-  const lines: readonly CostLine[] = [
-    {
-      unit: "uncached_prompt_tokens",
-      kind: "prompt",
-      quantity: rest("prompt", uncachedTokens(usage)),
-      price: prices.prompt,
-    },
-    {
-      unit: "completion_tokens",
-      kind: "completion",
-      quantity: rest("completion", usage.completionTokens),
-      price: prices.completion,
-    },
-    {
-      unit: "cache_read_input_tokens",
-      kind: "cacheRead",
-      quantity: rest("cacheRead", usage.cacheReadTokens),
-      price: prices.cacheRead,
-    },
-    {
-      unit: "cache_creation_input_tokens",
-      kind: "cacheCreation",
-      quantity: rest("cacheCreation", usage.cacheCreationTokens),
-      price: prices.cacheCreation,
-    },
-    ...parts,
-    ...(prices.request === undefined
-      ? []
-      : [
-          {
-            unit: "requests",
-            kind: "other",
-            quantity: requestsOf(usage),
-            price: prices.request,
-          } as const,
-        ]),
-  ];
+  };
+  const parts = unitLines(usage.units ?? {}, prices, left);
+  const lines: CostLine[] = tokenCostFields.map(({ kind }) => ({
+    unit: tokenUnits[kind],
+    kind,
+    quantity: left[kind],
+    price: prices[kind],
+  }));
+  lines.push(...parts);
+  if (prices.request !== undefined)
+    lines.push({ unit: "requests", kind: "other", quantity: requestsOf(usage), price: prices.request });
   return lines.filter((line) => line.quantity > 0);
 }
 
 /**
- * Parts with a price of their own. Other parts cost the same as the rest of their count. No part is larger than what is
- * left of its count, whatever the producer reports.
+ * Takes parts with a price of their own from what is `left` of their counts. Other parts cost the same as the rest. No part is
+ * larger than what is left, whatever the producer reports.
  */
 function unitLines(
   counts: UnitCounts,
@@ -137,10 +113,6 @@ function costOfLines(lines: readonly CostLine[]): CallCost {
 }
 
 const unknownPrices: TokenPrices = { prompt: null, completion: null, cacheRead: null, cacheCreation: null };
-
-function pricesForCall(usage: PricedUsage, rates: Rates): TokenPrices {
-  return pricesFor(rates, inputOfRequest(usage));
-}
 
 /** The input that decides the tier. Tiers apply to single requests, so a usage of several requests uses the mean. */
 export function inputOfRequest(usage: PricedUsage): number {

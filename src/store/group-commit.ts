@@ -22,8 +22,8 @@ export interface BatchEvent {
 }
 
 export interface GroupCommitOptions<Item> extends GroupCommitSettings {
-  /** Steps before `flush`. Each must be idempotent and harmless if the batch is never written. */
-  readonly prepare?: readonly ((items: readonly Item[]) => Promise<void>)[];
+  /** Runs before `flush`. Must be idempotent and harmless if the batch is never written. */
+  readonly prepare?: (items: readonly Item[]) => Promise<void>;
   /**
    * Pending bytes from which a batch is prepared while the previous one is written. Smaller batches wait and grow, because
    * the number of statements does not depend on the batch size.
@@ -61,7 +61,7 @@ interface Write<Item> {
  * stored in order of arrival, so that a client's call events stay in order.
  */
 export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): GroupCommit<Item> {
-  const { pending, prepare = [], maxBatchBytes } = options;
+  const { pending, prepare, maxBatchBytes } = options;
   const queue = new WriteQueue<Item>();
   let inFlightBytes = 0;
   let running: Promise<void> | undefined;
@@ -79,7 +79,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
 
   /** Waits until the running batch is written or the next one is large enough to prepare concurrently. */
   const gathered = async (): Promise<void> => {
-    const enough = prepare.length === 0 ? Number.POSITIVE_INFINITY : (options.minPipelinedBytes ?? 0);
+    const enough = prepare === undefined ? Number.POSITIVE_INFINITY : (options.minPipelinedBytes ?? 0);
     const mustWait = (): boolean => inFlightBytes > 0 && exclusiveTasks.length === 0 && queue.bytes < enough;
     while (mustWait()) await Promise.race([writing, arrivals.next]);
   };
@@ -98,8 +98,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       if (queue.bytes < maxBatchBytes) await delay(options.lingerMs);
       const batch = queue.takeBatch(maxBatchBytes);
       inFlightBytes += bytesOf(batch);
-      let prepared = batch;
-      for (const step of prepare) prepared = await commitOrSplit(prepared, step);
+      const prepared = prepare === undefined ? batch : await commitOrSplit(batch, prepare);
       await writing;
       writing = flush(batch, prepared);
     }

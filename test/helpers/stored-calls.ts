@@ -1,5 +1,5 @@
-import { indexCallKeys } from "../../src/calls/storage-key/index-call-keys.ts";
-import { createTraceHourIndex } from "../../src/calls/storage-key/index-trace-hours.ts";
+import { indexCallKeys } from "../../src/calls/storage-key/key-lookup.ts";
+import { createTraceHourIndex } from "../../src/calls/storage-key/trace-hours.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { stringifyJson } from "../../src/shared/json.ts";
 import type { Project } from "../../src/shared/project.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { indexCallKeys, type CallRow } from "../../src/calls/storage-key/index-call-keys.ts";
-import { createTraceHourIndex } from "../../src/calls/storage-key/index-trace-hours.ts";
+import { indexCallKeys, type CallRow } from "../../src/calls/storage-key/key-lookup.ts";
+import { createTraceHourIndex } from "../../src/calls/storage-key/trace-hours.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { sql, trusted, type Sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";

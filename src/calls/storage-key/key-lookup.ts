@@ -64,34 +64,54 @@ export function createStorageKeyLookup(engine: Engine): StorageKeyLookup {
     async find(keys, { fresh } = { fresh: false }) {
       const found = new Map(fresh ? [] : await recall(keys));
       const unknown = keys.filter((key) => !found.has(keyText(key)));
-      for (const chunk of chunksOf(unknown, IDS_PER_QUERY)) {
-        for (const { project_id: project, id, trace_id: traceId, hour } of await readKeys(engine, chunk))
-          found.set(keyText({ project, id }), { traceId, hour });
+      for (const { project_id: project, id, trace_id: traceId, hour } of await readCallKeys(
+        engine,
+        unknown,
+      )) {
+        const text = keyText({ project, id });
+        const other = found.get(text);
+        if (other === undefined || traceId < other.traceId) found.set(text, { traceId, hour });
       }
       return found;
     },
   };
 }
 
-interface KeyRow {
+/** Row of `calls`. */
+export interface CallRow {
   readonly project_id: Project;
-  readonly id: string;
   readonly trace_id: string;
+  readonly id: string;
   readonly hour: number;
 }
 
-/** May also return calls of other projects with the same ids; callers look up by key. */
-function readKeys(engine: Engine, keys: readonly CallKey[]): Promise<KeyRow[]> {
-  return engine.rows<KeyRow>(
-    sql`SELECT project_id, id, min(call_keys.trace_id) AS trace_id,
-          argMin(call_keys.hour, (call_keys.trace_id, call_keys.hour)) AS hour
-        FROM call_keys
-        WHERE project_id IN ${param("Array(String)", [...new Set(keys.map((key) => key.project))])}
-          AND id IN ${param(
-            "Array(String)",
-            keys.map((key) => key.id),
-          )}
-        GROUP BY project_id, id`,
-    { name: "call_keys_find", limits: "ingest" },
+/**
+ * Indexes the storage keys of starting calls by id in `call_keys`, before the calls are written: every stored call is
+ * indexed, but an indexed call may not be stored. Requires `IndexTraceHours` for their traces.
+ */
+export function indexCallKeys(engine: Engine, starts: readonly CallRow[]): Promise<void> {
+  return engine.insert(
+    "call_keys",
+    starts.map(({ project_id, id, trace_id, hour }) => ({ project_id, id, trace_id, hour })),
+    { name: "call_keys_add" },
   );
+}
+
+/** Reads the first hour of calls in each trace. Also returns those of other projects with the same ids. */
+export async function readCallKeys(engine: Engine, keys: readonly CallKey[]): Promise<readonly CallRow[]> {
+  const found: CallRow[] = [];
+  for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
+    const projects = param("Array(String)", [...new Set(chunk.map((key) => key.project))]);
+    const ids = param(
+      "Array(String)",
+      chunk.map((key) => key.id),
+    );
+    const rows = await engine.rows<CallRow>(
+      sql`SELECT project_id, id, trace_id, min(call_keys.hour) AS hour FROM call_keys
+          WHERE project_id IN ${projects} AND id IN ${ids} GROUP BY project_id, id, trace_id`,
+      { name: "call_keys_find", limits: "ingest" },
+    );
+    found.push(...rows);
+  }
+  return found;
 }

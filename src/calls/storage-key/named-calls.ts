@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
-import { indexCallKeys } from "./index-call-keys.ts";
+import { indexCallKeys } from "./key-lookup.ts";
 import { keyText, type StorageKey, type StorageKeyLookup } from "./key-lookup.ts";
 
 /** Call found by an alternative name. */

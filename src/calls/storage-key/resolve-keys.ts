@@ -21,7 +21,7 @@ export function keyOf({ project, event }: ProjectEvent): CallKey {
 /**
  * Resolves the trace of each event: as named, else of its call in this batch, else of its call in the store. A start without
  * a trace joins its parent's, else gets one derived from its id, so a retry gets the same trace. The trace stays `undefined`
- * if the call is unknown. All events of a call get the hour of its first start.
+ * if the call is unknown.
  */
 export async function resolveStorageKeys(
   items: readonly RoutedEvent[],
@@ -50,11 +50,6 @@ export async function resolveStorageKeys(
     item.traceId ??= traceOf.get(item.call);
     const key = known.get(item.call);
     if (key?.traceId === item.traceId) item.hour = key?.hour;
-  }
-  const first = firstStarts(items);
-  for (const item of items) {
-    const start = first.get(item.call)?.find(({ traceId }) => traceId === item.traceId);
-    if (start !== undefined) item.hour = start.hour;
   }
 }
 

@@ -5,8 +5,8 @@ import type { Project } from "../../shared/project.ts";
 import { isStart, type CallEvent } from "../events/call-event.ts";
 import { assignHourBuckets } from "../storage-key/assign-hour-buckets.ts";
 import { insertCalls } from "./insert-calls.ts";
-import { indexCallKeys, type CallRow } from "../storage-key/index-call-keys.ts";
-import { createTraceHourIndex, type IndexTraceHours } from "../storage-key/index-trace-hours.ts";
+import { indexCallKeys, type CallRow } from "../storage-key/key-lookup.ts";
+import { createTraceHourIndex, type IndexTraceHours } from "../storage-key/trace-hours.ts";
 import { addPending, createPendingSearch, type FindWaiting } from "./pending-events.ts";
 import { keyOf, resolveStorageKeys, type RoutedEvent } from "../storage-key/resolve-keys.ts";
 import { readDeletionMark } from "../storage-key/deletion-mark.ts";
@@ -57,11 +57,11 @@ export function createCallWriter({ engine, traces }: WriterDeps, settings: Group
   };
   const commit = createGroupCommit<RoutedEvent>({
     name: "calls_write",
-    prepare: [
-      (items) => resolveStorageKeys(items, traces),
-      (items) => assignHourBuckets(tools, items),
-      (items) => indexStarts(tools, items),
-    ],
+    async prepare(items) {
+      await resolveStorageKeys(items, traces);
+      await assignHourBuckets(tools, items);
+      await indexStarts(tools, items);
+    },
     flush: (items) => store(tools, items),
     sizeOf: (item) => sizeOf(item.event),
     ...settings,

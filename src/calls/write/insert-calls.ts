@@ -1,5 +1,5 @@
 import type { Engine } from "../../store/engine.ts";
-import type { CallRow } from "../storage-key/index-call-keys.ts";
+import type { CallRow } from "../storage-key/key-lookup.ts";
 import { keyText, type CallKey, type StorageKeyLookup } from "../storage-key/key-lookup.ts";
 import { mergeRows } from "./merge-rows.ts";
 import { markApplied, readPending, type PendingEvent } from "./pending-events.ts";

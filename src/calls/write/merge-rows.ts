@@ -1,5 +1,5 @@
 import { pairKey } from "../../shared/pair-key.ts";
-import type { CallRow } from "../storage-key/index-call-keys.ts";
+import type { CallRow } from "../storage-key/key-lookup.ts";
 
 /** Merges the rows of each call, in order, as ClickHouse would: the last value of each column. */
 export function mergeRows(rows: readonly CallRow[]): readonly CallRow[] {

@@ -13,9 +13,6 @@ export interface ListedModel {
   readonly list: string;
   readonly provider: string;
   readonly model: string;
-  /** Known errors of the list, with the prices to use instead. */
-  readonly correction: Correction | undefined;
-  readonly adjustments: readonly Adjustment[];
   readonly schedule: Schedule;
 }
 
@@ -71,16 +68,10 @@ export function createPriceList({ name: list, providers, corrections }: ListSour
       if (provider === undefined) return null;
       const correction = corrected.get(`${provider.id}\n${wanted}`);
       const listed = listedModel(byId, provider, wanted);
-      if (correction === undefined)
-        return listed === null ? null : { list, provider: provider.id, correction, ...listed };
-      return {
-        list,
-        provider: provider.id,
-        model: listed?.model ?? wanted,
-        correction,
-        adjustments: listed?.adjustments ?? [],
-        schedule: correctedSchedule(correction, listed?.schedule),
-      };
+      const entry = { list, provider: provider.id };
+      if (correction === undefined) return listed && { ...entry, ...listed };
+      const schedule = correctedSchedule(correction, listed?.schedule);
+      return { ...entry, model: listed?.model ?? wanted, schedule };
     },
   };
 }
@@ -89,7 +80,7 @@ function listedModel(
   byId: ReadonlyMap<string, Provider>,
   provider: Provider,
   id: string,
-): Pick<ListedModel, "model" | "adjustments" | "schedule"> | null {
+): Pick<ListedModel, "model" | "schedule"> | null {
   const found = priced(provider, id);
   if (found === null) {
     for (const fallback of provider.fallback_model_providers ?? []) {
@@ -107,7 +98,7 @@ function listedModel(
       return ratesOfListedPrice(adjusted(price.model_price, adjustments)) ?? (isFree ? freeRates : null);
     });
   const adjustments = adjustmentsOf({ id, provider: provider.id }, found.model.prices);
-  return { model: found.model.id, adjustments, schedule: adjustedSchedule(adjustments, scheduleWith) };
+  return { model: found.model.id, schedule: adjustedSchedule(adjustments, scheduleWith) };
 }
 
 function priced(provider: Provider, id: string, timestamp?: Date): ReturnType<typeof calcPrice> {

@@ -18,8 +18,6 @@ export type NewPrice = Omit<ProjectPrice, "id" | "createdAtMs">;
 export interface PriceStore {
   /** Sets prices; returns their ids in the same order, once they are durable. */
   add(project: Project, prices: readonly NewPrice[], origin: Origin): Promise<readonly string[]>;
-  /** The number of a project's prices. */
-  count(project: Project): Promise<number>;
   /** All prices of a project. */
   all(project: Project): Promise<readonly ProjectPrice[]>;
   /** Deletes prices permanently. An id that the project does not have is not an error: it may already be deleted. */
@@ -54,14 +52,6 @@ export function createPriceStore(engine: Engine): PriceStore {
       }));
       await engine.insert("llm_prices", rows, { name: "price_add" });
       return rows.map((row) => row.id);
-    },
-    async count(project) {
-      const rows = await engine.rows<{ count: number }>(
-        sql`SELECT count() AS count FROM llm_prices FINAL
-            WHERE project_id = ${param("String", project)} AND purged = 0`,
-        { name: "price_count" },
-      );
-      return rows[0]?.count ?? 0;
     },
     all(project) {
       return memory.read(project, () =>

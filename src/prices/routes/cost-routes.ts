@@ -31,7 +31,7 @@ export async function costRoutes(root: FastifyInstance, { engine, prices, clock 
     const project = grant.project(body.project_id);
     const nowMs = clock.now();
     const added = Object.entries(body.costs).map(([llmId, message]) => toPrice(llmId, message, nowMs));
-    if ((await prices.count(project)) + added.length > MAX_PRICES) throw tooMany();
+    if ((await prices.all(project)).length + added.length > MAX_PRICES) throw tooMany();
     request.audit.begin([project], firstOf("llm_ids", Object.keys(body.costs)));
     const ids = await prices.add(project, added, { createdBy: grant.keyId, createdAtMs: nowMs });
     request.audit.add(firstOf("ids", ids));

@@ -85,10 +85,6 @@ const namedCosts = z.preprocess((value, context) => {
       input: value,
     });
   }
-  if (isJsonObject(value) && Object.keys(value).length > MAX_PRICES) {
-    const message = `One request sets at most ${MAX_PRICES} prices`;
-    context.issues.push({ code: "custom", message, params: { type: "too_long" }, input: undefined });
-  }
   return value;
 }, costs);
 

@@ -31,7 +31,7 @@ describe("createGroupCommit, with many writers", () => {
           };
           const commit = createGroupCommit<Item>({
             name: "test",
-            prepare: [rejecting(rejected + 1), turn],
+            prepare: rejecting(rejected + 1),
             flush: async (items) => {
               await rejecting(rejected)(items);
               stored.push(...items);

@@ -57,7 +57,7 @@ describe("createGroupCommit", () => {
     const { promise: written, resolve: release } = Promise.withResolvers<void>();
     const commit = createGroupCommit<string>({
       name: "test",
-      prepare: [async (items) => void log.push(`prepare ${items.join("")}`)],
+      prepare: async (items) => void log.push(`prepare ${items.join("")}`),
       minPipelinedBytes,
       flush: async (items) => {
         log.push(`write ${items.join("")}`);
