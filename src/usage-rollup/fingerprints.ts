@@ -1,7 +1,7 @@
 import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
-import type { HourSpan } from "./hour-span.ts";
+import type { HourSpan } from "./hours.ts";
 
 /**
  * Fingerprints of a project's hours: per hour the sum of its rows' random numbers modulo 2^64, which changes whenever a row

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readFingerprints } from "../../src/usage-rollup/fingerprints.ts";
-import { singleHour } from "../../src/usage-rollup/hour-span.ts";
-import { readHourBuckets, hourBetween } from "../../src/usage-rollup/hour.ts";
+import { singleHour } from "../../src/usage-rollup/hours.ts";
+import { readHourBuckets, hourBetween } from "../../src/usage-rollup/hours.ts";
 import { param, sql, type Sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";

@@ -7,7 +7,8 @@ import { divideTraces, type Divided } from "../../usage-rollup/divide-traces.ts"
 import { readPriceTable } from "../../usage-rollup/read-price-table.ts";
 import type { PriceTable } from "../../usage-rollup/price-table.ts";
 import type { TraceRecords } from "../../usage-rollup/records-by-trace.ts";
-import { readTraceSnapshot } from "../../usage-rollup/snapshot.ts";
+import { MAX_SPAN_HOURS } from "../../usage-rollup/hours.ts";
+import { readSnapshot } from "../../usage-rollup/snapshot.ts";
 import { meetsTotals, totalsInRecords } from "../plan/totals.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import type { TraceWithFigures } from "../trace-values.ts";
@@ -50,7 +51,7 @@ export async function selectTraces<OfRecords>(
     return { ofRecords: undefined, ofCalls: await foldIn(deps, plan, isEmpty ? undefined : plan.place) };
   return divideTraces<OfRecords, FoldedTraces>({
     project,
-    readSnapshot: () => readTraceSnapshot(engine, project, hoursOfWindow(window), signal),
+    readSnapshot: () => readSnapshot({ engine, project, signal }, hoursOfWindow(window), MAX_SPAN_HOURS),
     readRecords: async (manifests, ofCalls) => {
       const prices = await readPriceTable(engine, { project, manifests, book }, signal);
       if (prices === "changed" || prices === "unable") return prices;

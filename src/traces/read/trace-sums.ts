@@ -3,7 +3,7 @@ import type { PriceBook } from "../../prices/price-book.ts";
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { Sums } from "../../usage-rollup/sums.ts";
 import { Unpriced } from "../../usage-rollup/unpriced.ts";
-import type { ProviderOf } from "../../usage/usage.ts";
+import type { ProviderOf, Usage } from "../../usage/usage.ts";
 import { ownUsageSteps } from "../../trace-usage/fold/own-usage.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
 import { usageOf } from "../../trace-usage/fold/usage-of.ts";
@@ -16,7 +16,6 @@ import { sql } from "../../query/sql.ts";
 import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { statedCostOf } from "../../usage/stated-cost.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
-import type { Usage } from "../../usage/usage.ts";
 import { figuresOf, type Figures } from "../figures.ts";
 import { readRoot, ROOT_TEXT, type ReadRoot } from "./trace-root.ts";
 
