@@ -1,7 +1,4 @@
-import type { PriceBook } from "../../prices/price-book.ts";
 import { sql, type Sql } from "../../query/sql.ts";
-import type { Engine } from "../../store/engine.ts";
-import type { ProviderOf } from "../../usage/usage.ts";
 import { hoursOfWindow } from "../../trace-usage/plan.ts";
 import { divideTraces, type Divided } from "../../usage-rollup/divide-traces.ts";
 import { readPriceTable } from "../../usage-rollup/read-price-table.ts";
@@ -13,18 +10,7 @@ import { meetsTotals, totalsInRecords } from "../plan/totals.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import type { TraceWithFigures } from "../trace-values.ts";
 import { findTraces, type FoundTrace } from "./find-traces.ts";
-import { foldTraces } from "./fold-traces.ts";
-import type { SumsOfTrace, TraceSums } from "./trace-sums.ts";
-
-export interface ReadDeps {
-  readonly engine: Engine;
-  readonly book: PriceBook;
-  readonly providerOf: ProviderOf;
-  /** Maximum number of calls and of traces read for one response. */
-  readonly maxCalls: number;
-  readonly maxTraces: number;
-  readonly signal: AbortSignal;
-}
+import { foldTraces, type ReadDeps, type SumsOfTrace, type TraceSums } from "./fold-traces.ts";
 
 /** Trace with its figures, from its calls. `row`: its index in the sums. */
 export type FoldedTrace = FoundTrace & TraceWithFigures & SumsOfTrace & { readonly row: number };
@@ -86,7 +72,7 @@ async function foldIn(deps: ReadDeps, plan: TracesPlan, place: Sql | undefined):
     place === undefined
       ? []
       : await findTraces(engine, { project, where: where(place), started, most }, signal);
-  const sums = await foldTraces(engine, found, { ...deps, project });
+  const sums = await foldTraces(deps, project, found, false);
   const folded = found.map((trace, row) => ({ ...trace, ...sums.of(row), row }));
   return { traces: folded.filter((trace) => meetsTotals(trace, plan.totals)), sums };
 }
