@@ -33,8 +33,8 @@ export async function readSnapshot(
   const read = isGuessed
     ? guessed
     : await readSnapshotOf(reading, hourIn(hours), hourIn(around(hours, MAX_SPAN_HOURS)));
-  const stored = new Set(read.fingerprints.hours);
-  return { ...read, hours: hours.filter((hour) => stored.has(hour)), requested: new Set(buckets) };
+  const stored = hours.filter((hour) => read.fingerprints.hasRows(hour));
+  return { ...read, hours: stored, requested: new Set(buckets) };
 }
 
 /** Returns the hours within `margin` of one of the hours. */

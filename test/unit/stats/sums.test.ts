@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PER_USD } from "../../../src/prices/picodollars.ts";
 import { atOnce } from "../../../src/shared/steps.ts";
-import { firstOf } from "../../../src/stats/response/first-of.ts";
 import { Latencies, percentileOf } from "../../../src/stats/sums/latencies.ts";
 import { Sums } from "../../../src/usage-rollup/sums.ts";
 import { compareUsd, usdText } from "../../../src/prices/money.ts";
@@ -155,17 +154,5 @@ describe("percentiles", () => {
     cells.add(0, 1);
     cells.add(0, 2);
     expect(() => cells.add(0, 3)).toThrow("Percentiles of more than 2 values");
-  });
-});
-
-describe("firstOf", () => {
-  it("returns the first items in sort order", () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat(20)), fc.integer({ min: 1, max: 9 }), (values, most) => {
-        const compare = (a: number, b: number): number => values[b]! - values[a]! || a - b;
-        const sorted = [...values.keys()].sort(compare);
-        expect(atOnce(firstOf(values.length, most, compare))).toEqual(sorted.slice(0, most));
-      }),
-    );
   });
 });
