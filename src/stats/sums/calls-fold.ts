@@ -1,7 +1,7 @@
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
-import { usageOf } from "../../trace-usage/fold/usage-of.ts";
+import { usageOf } from "../../trace-usage/fold/used.ts";
 import { ownUsageSteps } from "../../trace-usage/fold/own-usage.ts";
 import { isSelected, NONE, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";

@@ -7,7 +7,7 @@ import { hasInclusive, isSelected, NONE, usageStartOf, type CallTable } from "..
 import type { LlmDictionary } from "../table/llm-dictionary.ts";
 import { UsageEntries } from "../table/usage-entries.ts";
 import { rollUpSteps, type OwnUsage } from "./rollup.ts";
-import { usageOf } from "./usage-of.ts";
+import { usageOf } from "./used.ts";
 
 /**
  * Computes what each call adds to the total of its trace. An inclusive call adds what its children do not explain. If several

@@ -11,8 +11,7 @@ import { EntryOfLlm, type LlmDictionary } from "../table/llm-dictionary.ts";
 import { addCosts, addContributions, subtractCosts } from "./contribution-costs.ts";
 import { Totals } from "./totals.ts";
 import { nearestAncestorTotals } from "./ancestor-totals.ts";
-import { usageOf } from "./usage-of.ts";
-import { subtractCommon, type Used } from "./used.ts";
+import { subtractCommon, usageOf, type Used } from "./used.ts";
 
 export interface RolledUp extends Disposable {
   readonly forest: Forest;

@@ -57,8 +57,8 @@ export class Totals implements Disposable {
     if (more !== undefined) this.units.set(entry, addUnits(this.units.get(entry), more)!);
   }
 
-  subtractUnits(entry: number, superseded: UnitCounts): void {
-    const left = lessUnits(this.units.get(entry), superseded);
+  subtractUnits(entry: number, less: UnitCounts): void {
+    const left = lessUnits(this.units.get(entry), less);
     if (left === undefined) this.units.delete(entry);
     else this.units.set(entry, left);
   }

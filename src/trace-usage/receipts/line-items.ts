@@ -2,8 +2,14 @@ import { costFields } from "../../prices/cost-fields.ts";
 import { costLines, inputOfRequest, type CostLine } from "../../prices/cost-of-call.ts";
 import type { FoundPrice, PriceBook } from "../../prices/price-book.ts";
 import { tierFor } from "../../prices/rates.ts";
-import type { Contribution } from "./contributions.ts";
+import type { Usage } from "../../usage/usage.ts";
 import { isoOf } from "../../shared/instant.ts";
+
+/** Contribution of one call to a total for one LLM. */
+export interface Contribution {
+  readonly call: number;
+  readonly usage: Usage;
+}
 
 /** Line item of a receipt. */
 export interface LineItem {

@@ -10,8 +10,7 @@ import { countFields, countMembers } from "../../usage/count-fields.ts";
 import { statedUsdOf } from "../../usage/stated-cost.ts";
 import { addUnits, lessUnits, pricedUnitsOf, type UnitCounts } from "../../usage/units.ts";
 import type { Usage } from "../../usage/usage.ts";
-import { amountOf, lineItemsOf, type LineItem } from "./line-items.ts";
-import { contributionsOf, type Contribution } from "./contributions.ts";
+import { amountOf, lineItemsOf, type Contribution, type LineItem } from "./line-items.ts";
 import type { Receipt } from "./schema.ts";
 import { USAGE_BASES } from "../../calls/events/usage-basis.ts";
 import { subtreeOf, type Subtree } from "./subtree.ts";
@@ -36,7 +35,10 @@ const ITSELF = 0;
 export function receiptOf(call: number, sources: Sources): Receipt {
   const { calls, names, book } = sources;
   const subtree = subtreeOf(call, calls);
-  const contributions = contributionsOf({ calls: subtree.calls, names });
+  // each completion once, and the remainder of inclusive calls
+  const contributions = ownUsages({ calls: subtree.calls, names }, () => true)
+    .flatMap(([by, usages]) => usages.map((usage) => ({ call: by, usage })))
+    .toArray();
   const own = contributions.filter(({ call: by }) => by === ITSELF);
   const below = contributions.filter(({ call: by }) => by !== ITSELF);
   const { startedAtUs } = subtree.calls;
@@ -106,15 +108,14 @@ function used(usage: Usage) {
 
 function completionOf(call: number, { calls, names, completionId: id }: Sources): Receipt["completion"] {
   const shared = calls.completionOf?.[call] ?? NONE;
-  const duplicates = shared === NONE ? [call] : callsOf(shared, calls);
-  const isDuplicate = new Set(duplicates);
-  const reports = ownUsages({ calls, names }, (one) => isDuplicate.has(one));
-  const counting = reports.find(([, usages]) => usages.length > 0)?.[0];
+  const reports = shared === NONE ? [call] : callsOf(shared, calls);
+  const isReport = new Set(reports);
+  const winner = ownUsages({ calls, names }, (one) => isReport.has(one)).find(([, used]) => used.length > 0);
   return {
     id,
     usage_source: reporterOf(calls, call),
-    call_ids: duplicates.map((one) => idOf(calls, one)).toSorted(),
-    counted_call_id: idOf(calls, counting ?? call),
+    call_ids: reports.map((one) => idOf(calls, one)).toSorted(),
+    counted_call_id: idOf(calls, winner?.[0] ?? call),
   };
 }
 

@@ -14,7 +14,7 @@ import { Sums } from "../../usage-rollup/sums.ts";
 import { Unpriced } from "../../usage-rollup/unpriced.ts";
 import { ownUsageSteps } from "../../trace-usage/fold/own-usage.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
-import { usageOf } from "../../trace-usage/fold/usage-of.ts";
+import { usageOf } from "../../trace-usage/fold/used.ts";
 import { wastedCalls } from "../../trace-usage/fold/wasted-calls.ts";
 import { idOf, isFinished, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import { always, flag, moreColumns, text } from "../../trace-usage/table/more-columns.ts";
