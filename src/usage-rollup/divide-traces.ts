@@ -1,7 +1,7 @@
 import { sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { findCoverage, isSameCoverage, type RollupCoverage } from "./coverage.ts";
-import { hourIn } from "./hour.ts";
+import { hourIn } from "./hours.ts";
 import type { RollupManifest } from "./manifests.ts";
 import { keysOutside } from "./multi-hour-traces.ts";
 import type { WindowSnapshot } from "./snapshot.ts";

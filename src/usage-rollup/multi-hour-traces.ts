@@ -1,7 +1,7 @@
 import type { Engine } from "../store/engine.ts";
 import { param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
-import { spanKey, MAX_SPAN_HOURS, type HourSpan } from "./hour-span.ts";
+import { spanKey, MAX_SPAN_HOURS, type HourSpan } from "./hours.ts";
 
 /** Set of the traces of a span that have calls under an hour. */
 export interface MultiHourTraceSet extends HourSpan {
