@@ -64,8 +64,9 @@ export function shardingKey(table: string): string {
   return `cityHash64(${shardingColumns[table]!})`;
 }
 
-/** Settings to query another replica if one does not respond in time or lags. */
+/** Settings to query the first replica of a shard that responds in time and does not lag. */
 const failover = {
+  load_balancing: "in_order",
   connect_timeout_with_failover_ms: 500,
   handshake_timeout_ms: 1000,
   max_replica_delay_for_distributed_queries: 2,
