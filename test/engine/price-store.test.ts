@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadPriceList } from "../../src/prices/list/load-price-list.ts";
 import { createPriceStore, type NewPrice, type PriceStore } from "../../src/prices/project/price-store.ts";
-import { createPrices } from "../../src/prices/prices.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import { parseInstant } from "../../src/shared/instant.ts";
 import type { Project } from "../../src/shared/project.ts";
@@ -31,30 +29,6 @@ let projects = 0;
 const freshProject = (): Project => `acme/prices-${projects++}` as Project;
 
 describe("the price store", () => {
-  it("returns a price as set, an unset cache price as null and a free one as 0", async () => {
-    const project = freshProject();
-    const [id] = await store.add(
-      project,
-      [newPrice("m", "1998-10-03T01:02:03.004005Z", 0.000_002_5)],
-      origin,
-    );
-    expect(await store.all(project)).toEqual([
-      {
-        id,
-        llm_id: "m",
-        provider_id: "default",
-        effectiveAtUs: parseInstant("1998-10-03T01:02:03.004005Z"),
-        createdAtMs: origin.createdAtMs,
-        prompt_token_cost: 0.000_002_5,
-        completion_token_cost: 0.5,
-        cache_read_input_token_cost: null,
-        cache_creation_input_token_cost: 0,
-        service_tier: "",
-        unit_costs: {},
-      },
-    ]);
-  });
-
   it("returns a price once that was written twice, and not at all once purged, in any order", async () => {
     const project = freshProject();
     const [id] = await store.add(project, [newPrice("m", "2026-01-01", 1)], origin);
@@ -76,34 +50,5 @@ describe("the price store", () => {
     await store.purge(mine, [id!]);
     expect(await store.all(mine)).toEqual([]);
     expect(await store.all(theirs)).toHaveLength(1);
-  });
-});
-
-describe("bookFor", () => {
-  it("uses the prices set when it was opened, without purged ones", async () => {
-    const project = freshProject();
-    const prices = createPrices(store, { list: await loadPriceList() });
-    const usage = {
-      requests: 1,
-      promptTokens: 10,
-      completionTokens: 0,
-      totalTokens: 10,
-      cacheReadTokens: 0,
-      cacheCreationTokens: 0,
-      cacheOutsidePrompt: false,
-    };
-    const promptCost = async (at: string): Promise<number | null> =>
-      (await prices.bookFor(project)).cost("m", parseInstant(at)!, usage).prompt;
-    expect(await promptCost("2026-03-01")).toBeNull();
-    const [, later] = await store.add(
-      project,
-      [newPrice("m", "2026-01-01", 1), newPrice("m", "2026-02-01", 2)],
-      origin,
-    );
-    expect(await promptCost("2025-12-31")).toBeNull();
-    expect(await promptCost("2026-01-31")).toBe(10 * 1e12);
-    expect(await promptCost("2026-03-01")).toBe(20 * 1e12);
-    await store.purge(project, [later!]);
-    expect(await promptCost("2026-03-01")).toBe(10 * 1e12);
   });
 });
