@@ -1,5 +1,5 @@
 import type { Engine } from "../../store/engine.ts";
-import { selectCalls } from "../../query/index.ts";
+import { selectCalls, type SelectOptions } from "../../query/index.ts";
 import { AT_HOUR, ofProject, eventInHours } from "../../query/hour-buckets.ts";
 import { param, sql } from "../../query/sql.ts";
 import { ALL_HOURS, type HourRange } from "../../query/bounds/time-range.ts";
@@ -33,18 +33,22 @@ export async function selectKeys(engine: Engine, plan: ListPlan, page: Page): Pr
   if (plan.pages !== undefined && !plan.namesCalls && offset + limit <= MAX_WALKED) {
     return walk(engine, { ...plan, pages: plan.pages }, page);
   }
-  const selection = { ...plan, columns: KEY_COLUMNS, limit: limit + 1, offset };
-  const bytes = await engine.bytes(selectCalls(selection), "RowBinary", {
-    name: "calls_select",
-    limits: "heavy",
-    signal,
-  });
+  const bytes = await encodedKeys(engine, { ...plan, limit: limit + 1, offset }, signal);
   const truncated = hasMoreThan(limit, bytes);
   return {
     keys: readKeys(bytes).take(limit),
     truncated,
     nextPage: truncated ? tokenOf(plan, bytes, limit) : undefined,
   };
+}
+
+function encodedKeys(
+  engine: Engine,
+  selection: Omit<SelectOptions, "columns">,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const statement = selectCalls({ ...selection, columns: KEY_COLUMNS });
+  return engine.bytes(statement, "RowBinary", { name: "calls_select", limits: "heavy", signal });
 }
 
 function tokenOf({ pages }: ListPlan, bytes: Buffer, limit: number): string | undefined {
@@ -71,13 +75,8 @@ async function walk(
     const before = found.length;
     const hours = await nextHours(engine, plan, { within: rest, count, signal });
     if (hours === undefined) break;
-    const selection = { ...plan, columns: KEY_COLUMNS, startedIn: hours, limit: needed - found.length };
-    const bytes = await engine.bytes(selectCalls(selection), "RowBinary", {
-      name: "calls_select",
-      limits: "heavy",
-      signal,
-    });
-    for (const key of readKeys(bytes)) found.push(key);
+    const selection = { ...plan, startedIn: hours, limit: needed - found.length };
+    for (const key of readKeys(await encodedKeys(engine, selection, signal))) found.push(key);
     rest = restOf(rest, hours, plan.pages.order);
     count = nextCount(count, { found: found.length - before, missing: needed - found.length });
   }

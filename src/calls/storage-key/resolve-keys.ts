@@ -53,25 +53,6 @@ export async function resolveStorageKeys(
   }
 }
 
-/** Start event with a resolved storage key. */
-export type Start = RoutedEvent & { readonly traceId: string; readonly hour: number };
-
-/** Finds the first start of each call, by `keyText`. An id that starts in two traces is two calls. */
-export function firstStarts(items: readonly RoutedEvent[]): ReadonlyMap<string, readonly Start[]> {
-  const first = new Map<string, Start[]>();
-  for (const item of items) {
-    if (!isRouted(item)) continue;
-    const ofId = first.get(item.call);
-    if (ofId === undefined) first.set(item.call, [item]);
-    else if (!ofId.some(({ traceId }) => traceId === item.traceId)) ofId.push(item);
-  }
-  return first;
-}
-
-function isRouted(item: RoutedEvent): item is Start {
-  return isStart(item.event) && item.traceId !== undefined && item.hour !== undefined;
-}
-
 /** Walks up to the first ancestor with a known trace and assigns that trace to all calls on the path. */
 function deriveTrace(
   item: RoutedEvent,
