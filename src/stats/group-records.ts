@@ -5,7 +5,7 @@ import type { StatsPlan } from "./plan/plan-stats.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import { RowBinaryReader } from "../store/rows/row-binary.ts";
 import { countFields } from "../usage/count-fields.ts";
-import type { LatencySums } from "../usage-rollup/aggregate.ts";
+import type { LatencySums } from "../usage-rollup/sum-records.ts";
 import { OF_ROOT, recordsByTrace, type TraceRecords } from "../usage-rollup/records-by-trace.ts";
 import { CALL_FIELDS, NO_LATENCY } from "../usage-rollup/usage-record.ts";
 import { rootValues } from "../traces/read/root-values.ts";

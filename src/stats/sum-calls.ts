@@ -58,9 +58,9 @@ export async function sumCalls(
   });
   let live = selection;
   if (rollupQuery !== undefined && !isRunning(window.startUs, nowMs)) {
-    const requested = { selection, window, buckets, query: rollupQuery, book };
-    const { aggregates, uncoveredTraces: traces } = await readOwnUsage(engine, requested, signal);
-    await inTurns(eachItem(aggregates, (aggregate) => fold.addAggregate(aggregate)));
+    const requested = { project, window, startsUs: buckets.startsUs, query: rollupQuery, book };
+    const { sums, uncoveredTraces: traces } = await readOwnUsage(engine, selection, requested, signal);
+    await inTurns(eachItem(sums, (sum) => fold.addSum(sum)));
     live = { ...selection, strategy: { kind: "known traces", traces } };
   }
   const columns = callColumns(plan);

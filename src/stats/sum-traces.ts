@@ -4,8 +4,9 @@ import { sql } from "../query/sql.ts";
 import { eachItem } from "../shared/steps.ts";
 import { planTraces } from "../traces/plan/plan-traces.ts";
 import { readValues, rootValues } from "../traces/read/root-values.ts";
-import { selectTraces, type FoldedTrace, type ReadDeps } from "../traces/read/select-traces.ts";
-import type { AggregatedUsage } from "../usage-rollup/aggregate.ts";
+import type { ReadDeps } from "../traces/read/fold-traces.ts";
+import { selectTraces, type FoldedTrace } from "../traces/read/select-traces.ts";
+import type { UsedSum } from "../usage-rollup/priced-sums.ts";
 import { recordCount } from "../usage-rollup/manifests.ts";
 import { readUsageOfTraces } from "../usage-rollup/read-price-table.ts";
 import { recordsByTrace } from "../usage-rollup/records-by-trace.ts";
@@ -36,7 +37,7 @@ export async function sumTraces(
       : await readValues(engine, rootValues(project, inTraces(project, ids), callKey), signal);
   const fold = new StatsFold(plan, ofCalls.sums.unpriced, maxAggregates);
   await inTurns(eachItem(ofRecords?.rows ?? [], (row) => addRecords(fold, row)));
-  for (const usage of ofRecords?.unpriced ?? []) fold.unpriced.addAggregate(usage);
+  for (const usage of ofRecords?.unpriced ?? []) fold.unpriced.addSum(usage);
   const addTrace = (trace: FoldedTrace): void =>
     addFolded(fold, trace, ofCalls.sums.sums, keys?.get(trace.traceId)?.[0] ?? "");
   await inTurns(eachItem(ofCalls.traces, addTrace));
@@ -68,7 +69,7 @@ function aggregateOf(fold: StatsFold, key: string, us: number): number {
 
 interface RecordGroups {
   readonly rows: readonly RecordGroup[];
-  readonly unpriced: Iterable<AggregatedUsage>;
+  readonly unpriced: Iterable<UsedSum>;
 }
 
 /** Reads the sums of the records. `changed`: an hour was materialized meanwhile. */

@@ -1,20 +1,7 @@
-import { sql, trusted, type Sql } from "../query/sql.ts";
-import { assertNever } from "../shared/assert-never.ts";
-import { NO_LATENCY } from "../usage-rollup/usage-record.ts";
 import { attodollars, knownOf, type Money } from "../prices/money.ts";
+import { sql, trusted, type Sql } from "../query/sql.ts";
+import { NO_LATENCY } from "../usage-rollup/usage-record.ts";
 import type { Figures } from "./figures.ts";
-
-/** Values of a trace that lists are sorted by. */
-export const TRACE_VALUES = [
-  "started_at",
-  "total_cost",
-  "total_tokens",
-  "latency",
-  "calls",
-  "failed",
-  "wasted_cost",
-] as const;
-export type TraceValue = (typeof TRACE_VALUES)[number];
 
 export interface TraceWithFigures {
   readonly traceId: string;
@@ -23,65 +10,60 @@ export interface TraceWithFigures {
   readonly figures: Figures;
 }
 
-/** Value of a trace: costs in 10^-18 USD, times in ms or us; undefined if unknown. */
-export function valueOf(
-  { startedUs, latencyMs, figures }: TraceWithFigures,
-  name: TraceValue,
-): bigint | undefined {
-  switch (name) {
-    case "started_at":
-      return BigInt(startedUs);
-    case "latency":
-      return latencyMs === undefined ? undefined : BigInt(latencyMs);
-    case "calls":
-      return BigInt(figures.calls);
-    case "failed":
-      return BigInt(figures.failed);
-    case "total_tokens":
-      return BigInt(figures.tokens);
-    case "total_cost":
-      return amountOf(figures.cost);
-    case "wasted_cost":
-      return amountOf(figures.wasted);
-    default:
-      return assertNever(name);
-  }
+/** Value of a trace, of its figures and in SQL over the columns of `recordsByTrace`. */
+interface Definition {
+  /** Costs in 10^-18 USD, times in ms or us; undefined if unknown. */
+  readonly of: (trace: TraceWithFigures) => bigint | undefined;
+  readonly sql: Sql;
+  readonly isUnknown: Sql;
+  /** True for a cost: `sql` is in units of the prices. */
+  readonly isCost: boolean;
 }
 
-function amountOf(money: Money): bigint | undefined {
-  const known = knownOf(money);
-  return known === null ? undefined : attodollars(known);
+function known(of: (trace: TraceWithFigures) => number, column: string): Definition {
+  return { of: (trace) => BigInt(of(trace)), sql: trusted(column), isUnknown: sql`0`, isCost: false };
 }
 
-/** SQL over the columns of `recordsByTrace`: the same value, and whether it is unknown. `costUnit`: 10^-18 USD per unit. */
+/** `prefix`: of the columns of the cost. */
+function cost(of: (figures: Figures) => Money, prefix: string): Definition {
+  const column = (name: string): Sql => trusted(prefix + name);
+  const amount = ({ figures }: TraceWithFigures): bigint | undefined => {
+    const usd = knownOf(of(figures));
+    return usd === null ? undefined : attodollars(usd);
+  };
+  const isUnknown = sql`${column("unpriced")} > 0 AND ${column("priced")} = 0`;
+  return { of: amount, sql: column("cost"), isUnknown, isCost: true };
+}
+
+/** Values that lists are sorted by. */
+const VALUES = {
+  started_at: known(({ startedUs }) => startedUs, "started_us"),
+  total_cost: cost((figures) => figures.cost, ""),
+  total_tokens: known(({ figures }) => figures.tokens, "tokens"),
+  latency: {
+    of: ({ latencyMs }) => (latencyMs === undefined ? undefined : BigInt(latencyMs)),
+    sql: sql`root_latency_ms`,
+    isUnknown: sql`root_latency_ms = ${trusted(String(NO_LATENCY))}`,
+    isCost: false,
+  },
+  calls: known(({ figures }) => figures.calls, "trace_calls"),
+  failed: known(({ figures }) => figures.failed, "failed"),
+  wasted_cost: cost((figures) => figures.wasted, "wasted_"),
+} as const satisfies Record<string, Definition>;
+
+export type TraceValue = keyof typeof VALUES;
+export const TRACE_VALUES = Object.keys(VALUES) as TraceValue[];
+
+/** Value of a trace; undefined if unknown. */
+export function valueOf(trace: TraceWithFigures, name: TraceValue): bigint | undefined {
+  return VALUES[name].of(trace);
+}
+
+/** SQL of the same value, and whether it is unknown. `costUnit`: 10^-18 USD per unit. */
 export function valueColumns(
   name: TraceValue,
   costUnit: number,
 ): { readonly isUnknown: Sql; readonly value: Sql } {
-  const unit = trusted(String(costUnit));
-  const known = (value: Sql) => ({ isUnknown: sql`0`, value });
-  switch (name) {
-    case "started_at":
-      return known(sql`started_us`);
-    case "latency":
-      return {
-        isUnknown: sql`root_latency_ms = ${trusted(String(NO_LATENCY))}`,
-        value: sql`root_latency_ms`,
-      };
-    case "calls":
-      return known(sql`trace_calls`);
-    case "failed":
-      return known(sql`failed`);
-    case "total_tokens":
-      return known(sql`tokens`);
-    case "total_cost":
-      return { isUnknown: sql`unpriced > 0 AND priced = 0`, value: sql`toInt128(cost) * ${unit}` };
-    case "wasted_cost":
-      return {
-        isUnknown: sql`wasted_unpriced > 0 AND wasted_priced = 0`,
-        value: sql`toInt128(wasted_cost) * ${unit}`,
-      };
-    default:
-      return assertNever(name);
-  }
+  const { sql: column, isUnknown, isCost } = VALUES[name];
+  return { isUnknown, value: isCost ? sql`toInt128(${column}) * ${trusted(String(costUnit))}` : column };
 }

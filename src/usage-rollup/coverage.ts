@@ -1,5 +1,5 @@
 import type { Fingerprints } from "./fingerprints.ts";
-import { hoursIn, isSingleHour, spanKey, singleHour, type HourSpan } from "./hour-span.ts";
+import { hoursIn, isSingleHour, spanKey, singleHour, type HourSpan } from "./hours.ts";
 import type { RollupManifest } from "./manifests.ts";
 import type { MultiHourTraceSet } from "./multi-hour-traces.ts";
 
@@ -10,8 +10,8 @@ export interface RollupSnapshot {
   readonly fingerprints: Fingerprints;
   readonly multiHour: readonly MultiHourTraceSet[];
   readonly manifests: readonly RollupManifest[];
-  /** Hour buckets of the requested calls, if other hours were read for the rest of their traces. Default: all. */
-  readonly requested?: ReadonlySet<number>;
+  /** Hour buckets of the requested calls; others were read for the rest of their traces. */
+  readonly requested: ReadonlySet<number>;
 }
 
 /** Division of traces into materialized and not materialized ones; every trace is in exactly one class. */
@@ -34,7 +34,7 @@ export const EMPTY_TRACE_SET = "0";
  */
 export function findCoverage(snapshot: RollupSnapshot): RollupCoverage {
   const { hours, fingerprints, multiHour, manifests, requested } = snapshot;
-  const isRequested = (hour: number): boolean => requested?.has(hour) ?? true;
+  const isRequested = (hour: number): boolean => requested.has(hour);
   const current = validManifests(manifests, fingerprints);
   const hashes = traceSetHashes(multiHour);
   const found: RollupManifest[] = [];
@@ -61,8 +61,7 @@ export function findCoverage(snapshot: RollupSnapshot): RollupCoverage {
     } else for (const { hour } of sets) if (materializedHours.has(hour)) unmaterializedSpanHours.add(hour);
   }
   return {
-    manifests:
-      requested === undefined ? found : found.filter((manifest) => hoursOf(manifest).some(isRequested)),
+    manifests: found.filter((manifest) => hoursOf(manifest).some(isRequested)),
     spans,
     unmaterializedHours: hours.filter((hour) => !materializedHours.has(hour) && isRequested(hour)),
     unmaterializedSpanHours: [...unmaterializedSpanHours].filter(isRequested),

@@ -1,39 +1,27 @@
 import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
-import type { HourSpan } from "./hour-span.ts";
+import { hoursIn, type HourSpan } from "./hours.ts";
 
 /**
  * Fingerprints of a project's hours: per hour the sum of its rows' random numbers modulo 2^64, which changes whenever a row
  * is stored or deleted; 0 without rows.
  */
 export class Fingerprints {
-  /** Hours that have rows, ascending. */
-  readonly hours: readonly number[];
-  /** Prefix sums over `hours`; the last one is the total. */
-  readonly #before: readonly bigint[];
+  readonly #ofHours: ReadonlyMap<number, bigint>;
 
   constructor(ofHours: ReadonlyMap<number, bigint>) {
-    const ascending = [...ofHours].toSorted(([a], [b]) => a - b);
-    const before = [0n];
-    for (const [, fingerprint] of ascending) before.push(before.at(-1)! + fingerprint);
-    this.hours = ascending.map(([hour]) => hour);
-    this.#before = before;
+    this.#ofHours = ofHours;
   }
 
-  /** Sums the fingerprints of a span's hours. O(log hours). */
-  of({ first, last }: HourSpan): string {
-    return String(BigInt.asUintN(64, this.#sumBefore(last + 1) - this.#sumBefore(first)));
+  hasRows(hour: number): boolean {
+    return this.#ofHours.has(hour);
   }
 
-  #sumBefore(hour: number): bigint {
-    let [low, high] = [0, this.hours.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.hours[middle]! < hour) low = middle + 1;
-      else high = middle;
-    }
-    return this.#before[low]!;
+  /** Sums the fingerprints of a span's hours. */
+  of(span: HourSpan): string {
+    const sum = hoursIn(span).reduce((total, hour) => total + (this.#ofHours.get(hour) ?? 0n), 0n);
+    return String(BigInt.asUintN(64, sum));
   }
 }
 

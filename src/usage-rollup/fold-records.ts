@@ -4,8 +4,8 @@ import { eachOwnUsage } from "../trace-usage/fold/own-usage.ts";
 import { wastedCalls } from "../trace-usage/fold/wasted-calls.ts";
 import { isSelected, type CallTable } from "../trace-usage/table/call-table.ts";
 import { LlmDictionary } from "../trace-usage/table/llm-dictionary.ts";
-import { callTableSteps } from "../trace-usage/table/read-call-table.ts";
-import type { Sql } from "../query/sql.ts";
+import { callTableSteps, foldColumns } from "../trace-usage/table/read-call-table.ts";
+import { type Sql, param, sql } from "../query/sql.ts";
 import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import type { Steps } from "../shared/steps.ts";
@@ -18,8 +18,55 @@ import {
   type RecordCall,
   type UsageRecord,
   type RecordUsage,
+  HAS_FAILED,
+  LATENCY,
 } from "./usage-record.ts";
-import { readRecordBytes, recordColumns, type RecordColumns } from "./record-columns.ts";
+import { columns, computedColumns } from "../query/fields/columns.ts";
+import { IS_ROOT, IS_VISIBLE } from "../query/index.ts";
+import { flag, integer, moreColumns, text, unsigned } from "../trace-usage/table/more-columns.ts";
+
+const textOf = (value: Sql) => text(sql`CAST(${value}, 'String')`);
+const field = (name: string) => textOf(columns.get(name)!.sql);
+
+/** Columns of a record beside those of the fold. */
+const recordColumns = moreColumns(() => ({
+  isError: flag(HAS_FAILED),
+  isRoot: flag(sql`(${IS_ROOT})`),
+  latencyMs: integer(LATENCY),
+  hour: integer(sql`hour`),
+  op_name: field("op_name"),
+  trace_id: field("trace_id"),
+  thread_id: field("thread_id"),
+  turn_id: field("turn_id"),
+  svc_user_id: field("svc_user_id"),
+  svc_run_id: field("svc_run_id"),
+  api_key: textOf(sql`ifNull(api_key, '')`),
+  status: textOf(computedColumns.get("status")!.sql),
+  /** Sum of the fingerprints of all rows. */
+  fingerprint: unsigned(sql`fingerprints`),
+}));
+type RecordColumns = ReturnType<typeof recordColumns.open>["more"];
+
+/**
+ * Reads the calls of traces as Native blocks. Deleted calls are included as empty, unselected rows, because each row carries
+ * the fingerprint of all rows.
+ */
+function readRecordBytes(
+  engine: Engine,
+  { project, within }: { readonly project: Project; readonly within: Sql },
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const live = sql`live`;
+  return engine.bytes(
+    sql`SELECT ${foldColumns({ selected: live, isCall: live, ofTraces: true })}${recordColumns.select(live)}
+        FROM (
+          SELECT *, ifNull(${IS_VISIBLE}, 0) AS live, sum(fingerprint) OVER () AS fingerprints
+          FROM calls FINAL PREWHERE project_id = ${param("String", project)} AND ${within}
+        )`,
+    "Native",
+    { name: "usage_rollup_read", limits: "maintenance", signal },
+  );
+}
 
 export interface FoldedRecords {
   /** Fingerprint of exactly the rows that were folded. */

@@ -4,8 +4,7 @@ import type { Project } from "../shared/project.ts";
 import { Fingerprints } from "./fingerprints.ts";
 import { foldRecords, type FoldedRecords } from "./fold-records.ts";
 import type { UsageRecord } from "./usage-record.ts";
-import { hoursIn, singleHour, type HourSpan } from "./hour-span.ts";
-import { hourIn } from "./hour.ts";
+import { hoursIn, singleHour, type HourSpan, hourIn } from "./hours.ts";
 import type { MaterializedSlice } from "./rows.ts";
 
 /** Traces to fold in one pass: those of multi-hour spans, or those of a single hour. */

@@ -1,11 +1,8 @@
 import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
-import { IS_MANIFEST } from "./record-rows.ts";
+import { IS_MANIFEST, RECORD_VERSION } from "./rows.ts";
 import type { Project } from "../shared/project.ts";
-import type { HourSpan } from "./hour-span.ts";
-
-/** Record format version; increment when record semantics change. Readers ignore other versions. */
-export const RECORD_VERSION = 6;
+import type { HourSpan } from "./hours.ts";
 
 /** Manifest of one slice of a span under an hour; valid for exactly the rows and traces it was computed from. */
 export interface RollupManifest extends HourSpan {

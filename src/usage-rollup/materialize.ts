@@ -4,9 +4,8 @@ import type { Project } from "../shared/project.ts";
 import { validManifests, traceSetHashes, EMPTY_TRACE_SET, validityKey } from "./coverage.ts";
 import { readFingerprints } from "./fingerprints.ts";
 import { foldSpans, type SpanToFold, type FoldRequest } from "./fold-span.ts";
-import { spanKey, hoursIn, singleHour, type HourSpan } from "./hour-span.ts";
+import { spanKey, hoursIn, singleHour, type HourSpan, hourIn } from "./hours.ts";
 import { readManifests } from "./manifests.ts";
-import { hourIn } from "./hour.ts";
 import type { MaterializedSlice } from "./rows.ts";
 import { isTooLong, readMultiHourTraces, type MultiHourTraces } from "./multi-hour-traces.ts";
 

@@ -1,7 +1,6 @@
 import type { Clock } from "../shared/clock.ts";
 import { hourOf } from "../shared/instant.ts";
-import { hourKey } from "./hour.ts";
-import { inChunks } from "./hour-chunks.ts";
+import { hourKey, inChunks } from "./hours.ts";
 import { RollupWriter, type RollupWriterDeps } from "./rollup-writer.ts";
 import { materializeHours } from "./materialize.ts";
 import { readHours, readPartitions, type Partition, type StoredHour } from "./stored-hours.ts";

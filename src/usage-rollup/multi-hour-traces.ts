@@ -1,7 +1,7 @@
 import type { Engine } from "../store/engine.ts";
 import { param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
-import { spanKey, MAX_SPAN_HOURS, type HourSpan } from "./hour-span.ts";
+import { spanKey, MAX_SPAN_HOURS, type HourSpan } from "./hours.ts";
 
 /** Set of the traces of a span that have calls under an hour. */
 export interface MultiHourTraceSet extends HourSpan {
@@ -26,10 +26,7 @@ export function isTooLong({ first, last }: HourSpan): boolean {
   return last < first;
 }
 
-/**
- * Reads the trace sets, by span and hour, of multi-hour traces indexed where `hours`, a condition on `hour`, holds. Throws
- * if no replica is up to date.
- */
+/** Reads the trace sets, by span and hour, of multi-hour traces indexed where `hours`, a condition on `hour`, holds. */
 export function readMultiHourTraceSets(
   engine: Engine,
   project: Project,
@@ -38,7 +35,7 @@ export function readMultiHourTraceSets(
 ): Promise<readonly MultiHourTraceSet[]> {
   return engine.rows<MultiHourTraceSet>(
     sql`SELECT first, last, hour, ${TRACE_SET_HASH} FROM ${byHours(project, hours)} WHERE ${hours} GROUP BY first, last, hour`,
-    { ...options, limits: "heavy", requireCurrent: true, dependsOn: ["trace_hours", "multi_hour_traces"] },
+    { ...options, limits: "heavy", dependsOn: ["trace_hours", "multi_hour_traces"] },
   );
 }
 
@@ -52,7 +49,7 @@ export function readMultiHourTraces(
   return engine.rows<MultiHourTraces>(
     sql`SELECT first, last, hour, ${TRACE_SET_HASH}, groupArray(trace_id) AS traceIds
         FROM ${byHours(project, hours)} GROUP BY first, last, hour`,
-    { ...options, limits: "maintenance", requireCurrent: true },
+    { ...options, limits: "maintenance" },
   );
 }
 

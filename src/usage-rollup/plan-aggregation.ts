@@ -5,16 +5,12 @@ import { parseServedModels } from "./served-models.ts";
 import type { AggregationPlan } from "./sum-records.ts";
 import { FIFTEEN_MINUTES_US } from "./usage-record.ts";
 
-export interface SummingRequested extends Omit<OwnUsageQuery, "selection"> {
-  readonly selection: Pick<OwnUsageQuery["selection"], "project">;
-}
-
 /**
  * Plans the sums over the records of `manifests`, by the intervals between bounds of the window, of its buckets, and price
  * changes. Uses 15-minute records unless a bound falls inside one. Returns `undefined` for too many price changes.
  */
 export function planAggregation(
-  { selection, window, buckets, query, book }: SummingRequested,
+  { project, window, startsUs, query, book }: OwnUsageQuery,
   manifests: readonly RollupManifest[],
 ): readonly AggregationPlan[] | undefined {
   const used = manifests.filter(({ records }) => records > 0);
@@ -25,11 +21,11 @@ export function planAggregation(
   const prices =
     book === undefined ? NO_PRICES : priceBreakpoints(book, served, { fromUs: firstUs, toUs: lastUs });
   if (prices === undefined) return undefined;
-  const all = [window.startUs, window.endUs, ...buckets.startsUs, ...prices.instantsUs];
+  const all = [window.startUs, window.endUs, ...startsUs, ...prices.instantsUs];
   const bounds = [...new Set(all)].filter((at) => at > firstUs && at <= lastUs).sort((a, b) => a - b);
   const isSplit = splitsInterval(bounds);
   const summing = {
-    project: selection.project,
+    project,
     query,
     intervalStartsUs: [firstUs, ...bounds],
     prices,

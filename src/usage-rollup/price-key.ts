@@ -3,7 +3,6 @@ import { parseJsonText } from "../shared/escaped-keys.ts";
 import { countRow, countsAt } from "../usage/count-fields.ts";
 import type { PricedUnits, Unit } from "../usage/units.ts";
 import type { PricedUsage, Service, Usage } from "../usage/usage.ts";
-import { serviceOf } from "./service.ts";
 
 /** Determinants of a price besides time and input size; usages that share a key can be summed. */
 export type PriceKey = { readonly llm: string; readonly service: Service | undefined } & (
@@ -43,4 +42,9 @@ export function parsePriceKey(text: string): PriceKey {
 
 function isExact(how: KindsWire | ExactWire): how is ExactWire {
   return typeof how[0] !== "number";
+}
+
+/** `undefined` if neither the provider nor the tier is known. */
+export function serviceOf(provider: string, tier: string): Service | undefined {
+  return provider === "" && tier === "" ? undefined : { provider, tier };
 }

@@ -4,11 +4,11 @@ import type { PriceBook } from "../prices/price-book.ts";
 import { COST_SLOTS } from "../prices/cost-fields.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import { COUNT_SLOTS, countSlots } from "../usage/count-fields.ts";
-import { priceAggregate, type SummedUsage } from "./aggregate.ts";
+import { priceQuantities } from "./priced-sums.ts";
 import { countTiersBelow } from "./input-tier.ts";
 import type { PriceBreakpoints } from "./price-breakpoints.ts";
 import { parsePriceKey, type PriceKey } from "./price-key.ts";
-import type { Sums } from "./sum-records.ts";
+import type { Quantities, Sums } from "./sum-records.ts";
 
 /** Prices per quantity of a record, by price key, interval and input tier; the cost of a record is linear in its quantities. */
 export interface PriceTable {
@@ -94,11 +94,11 @@ const QUANTITIES = [
 ];
 
 function entryOf(key: PriceKey, at: { book: PriceBook; atUs: number; input: number }): Entry {
-  const costOf = (summed: Partial<SummedUsage>): AggregateCost =>
-    priceAggregate(key, { ...NOTHING, ...summed }, at).costs!;
+  const costOf = (summed: Partial<Quantities>): AggregateCost =>
+    priceQuantities(key, { ...NOTHING, ...summed }, at).costs!;
   const units = key.kinds?.units ?? [];
   const costs = key.exact
-    ? [costOf({ usages: 1 })]
+    ? [costOf({ records: 1 })]
     : [
         costOf({}),
         costOf({ uncached: 1 }),
@@ -119,8 +119,8 @@ function entryOf(key: PriceKey, at: { book: PriceBook; atUs: number; input: numb
   };
 }
 
-const NOTHING: SummedUsage = {
-  usages: 0,
+const NOTHING: Quantities = {
+  records: 0,
   counts: new Float64Array(COUNT_SLOTS),
   uncached: 0,
   chargedRequests: 0,
@@ -137,9 +137,9 @@ function oneAt(slot: number): Float64Array {
 /** Upper bound of the summed costs of records with one entry, and of the amounts they are computed from. */
 function costBound(
   { prices }: Entry,
-  { usages, counts, uncached, chargedRequests, units }: SummedUsage,
+  { records, counts, uncached, chargedRequests, units }: Quantities,
 ): number {
-  const quantities = [usages, uncached, ...COUNTED.map((slot) => counts[slot]!), chargedRequests, ...units];
+  const quantities = [records, uncached, ...COUNTED.map((slot) => counts[slot]!), chargedRequests, ...units];
   return prices.reduce((sum, price, place) => sum + Math.abs(price) * (quantities[place] ?? 0), 0);
 }
 

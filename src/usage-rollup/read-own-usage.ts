@@ -1,33 +1,31 @@
 import type { Engine } from "../store/engine.ts";
-import type { SelectedTrace } from "../trace-usage/plan.ts";
-import { hoursOfWindow } from "../trace-usage/plan.ts";
+import { type SelectedTrace, hoursOfWindow, type CallsPlan } from "../trace-usage/plan.ts";
 import { countTraces } from "../trace-usage/read/traces-of-calls.ts";
-import type { UsageAggregate } from "./aggregate.ts";
+import { type PricedSum, pricedSums } from "./priced-sums.ts";
 import { divideTraces } from "./divide-traces.ts";
 import { planAggregation } from "./plan-aggregation.ts";
-import { aggregatesOf } from "./price-sums.ts";
 import type { OwnUsageQuery } from "./rollup-query.ts";
 import { readSnapshot } from "./snapshot.ts";
 import { sumAll } from "./sum-records.ts";
 
-/** Own usage of a window's calls: every trace is either in the aggregates or uncovered. */
-export interface WindowUsage {
-  readonly aggregates: Iterable<UsageAggregate>;
-  /** Traces to aggregate at query time. */
+/** Own usage of a window's calls: every trace is either in the sums or uncovered. */
+interface WindowUsage {
+  readonly sums: Iterable<PricedSum>;
+  /** Traces to read at query time. */
   readonly uncoveredTraces: readonly SelectedTrace[];
 }
 
-/** Reads a window's usage from the rollup, and the traces it does not cover. */
+/** Reads a window's usage from the rollup, and the traces it does not cover. `calls`: those that started in the window. */
 export async function readOwnUsage(
   engine: Engine,
+  calls: CallsPlan,
   requested: OwnUsageQuery,
   signal: AbortSignal,
 ): Promise<WindowUsage> {
-  const { selection, window } = requested;
-  const { project } = selection;
+  const { project, window } = requested;
   const { ofRecords, ofCalls } = await divideTraces({
     project,
-    readSnapshot: () => readSnapshot(engine, project, hoursOfWindow(window), signal),
+    readSnapshot: () => readSnapshot({ engine, project, signal }, hoursOfWindow(window), 0),
     readRecords: async (manifests) => {
       const plans = planAggregation(requested, manifests);
       return plans === undefined ? "unable" : sumAll(engine, plans, signal);
@@ -35,10 +33,10 @@ export async function readOwnUsage(
     readCalls: async (where) =>
       where === undefined
         ? []
-        : countTraces(engine, selection, where === "all" ? selection.whereTraces : where, signal),
+        : countTraces(engine, calls, where === "all" ? calls.whereTraces : where, signal),
   });
   return {
-    aggregates: ofRecords === undefined ? [] : aggregatesOf(ofRecords, requested),
+    sums: ofRecords === undefined ? [] : pricedSums(ofRecords, requested),
     uncoveredTraces: ofCalls,
   };
 }

@@ -3,10 +3,9 @@ import { sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import type { Engine } from "../store/engine.ts";
 import type { RollupManifest } from "./manifests.ts";
-import type { UsageAggregate } from "./aggregate.ts";
+import { type PricedSum, pricedSums } from "./priced-sums.ts";
 import { areBounds } from "./input-tier.ts";
 import { planAggregation } from "./plan-aggregation.ts";
-import { aggregatesOf } from "./price-sums.ts";
 import { priceTable, type PriceTable } from "./price-table.ts";
 import { sumAll } from "./sum-records.ts";
 
@@ -26,7 +25,7 @@ async function sumsOf(
   condition?: Sql,
 ) {
   const query = { fields: [], condition, latencies: "none", readsCalls: condition !== undefined } as const;
-  const requested = { selection: { project }, window: ANY_TIME, buckets: { startsUs: [] }, query, book };
+  const requested = { project, window: ANY_TIME, startsUs: [], query, book };
   const plans = planAggregation(requested, manifests);
   if (plans === undefined) return "unable";
   const sums = await sumAll(engine, plans, signal);
@@ -49,15 +48,13 @@ export async function readPriceTable(
   return { ...table, suitsTraceSums };
 }
 
-/** Aggregates the usage of some traces, by price. `traces`: a subquery of their ids. Results as of `readPriceTable`. */
+/** Sums the usage of some traces, by price. `traces`: a subquery of their ids. Results as of `readPriceTable`. */
 export async function readUsageOfTraces(
   engine: Engine,
   records: Records,
   traces: Sql,
   signal: AbortSignal,
-): Promise<Iterable<UsageAggregate> | "changed" | "unable"> {
+): Promise<Iterable<PricedSum> | "changed" | "unable"> {
   const found = await sumsOf(engine, records, signal, sql`trace_id IN ${traces}`);
-  return typeof found === "string"
-    ? found
-    : aggregatesOf(found.sums, { window: ANY_TIME, book: records.book });
+  return typeof found === "string" ? found : pricedSums(found.sums, { window: ANY_TIME, book: records.book });
 }

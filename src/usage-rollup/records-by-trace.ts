@@ -2,10 +2,10 @@ import type { TimeWindow } from "../buckets/buckets.ts";
 import { usdOf, type Money } from "../prices/money.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
-import { hourIn } from "./hour.ts";
+import { hourIn } from "./hours.ts";
 import type { RollupManifest } from "./manifests.ts";
 import type { PriceTable } from "./price-table.ts";
-import { IS_RECORD, IS_TRACE_SUM } from "./record-rows.ts";
+import { IS_RECORD, IS_TRACE_SUM } from "./rows.ts";
 import { NO_LATENCY } from "./usage-record.ts";
 
 /** Reads `sum(cost)`, as text, with flags such as `priced` and `unpriced`. */

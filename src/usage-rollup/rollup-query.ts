@@ -1,15 +1,15 @@
-import type { Buckets, TimeWindow } from "../buckets/buckets.ts";
+import type { TimeWindow } from "../buckets/buckets.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import { compileFilter, type CallsFilter } from "../query/index.ts";
 import type { Sql } from "../query/sql.ts";
-import type { CallsPlan } from "../trace-usage/plan.ts";
+import type { Project } from "../shared/project.ts";
 import { CALL_FIELDS, type CallField } from "./usage-record.ts";
 
 export interface OwnUsageQuery {
-  /** Calls that started in the window. */
-  readonly selection: CallsPlan;
+  readonly project: Project;
   readonly window: TimeWindow;
-  readonly buckets: Pick<Buckets, "startsUs">;
+  /** Starts of the buckets. */
+  readonly startsUs: readonly number[];
   readonly query: RollupQuery;
   /** `undefined` if `include_costs` is false. */
   readonly book: PriceBook | undefined;

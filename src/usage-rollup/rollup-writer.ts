@@ -1,8 +1,7 @@
 import type { Engine } from "../store/engine.ts";
 import type { Project } from "../shared/project.ts";
 import { readFingerprints } from "./fingerprints.ts";
-import { hoursIn, isSingleHour } from "./hour-span.ts";
-import { hourIn } from "./hour.ts";
+import { hoursIn, isSingleHour, hourIn } from "./hours.ts";
 import { rowsOf, type MaterializedSlice } from "./rows.ts";
 import type { RollupSink } from "./materialize.ts";
 

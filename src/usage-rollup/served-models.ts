@@ -1,8 +1,7 @@
 import { parseJsonText } from "../shared/escaped-keys.ts";
 import type { Service } from "../usage/usage.ts";
-import { parsePriceKey } from "./price-key.ts";
+import { parsePriceKey, serviceOf } from "./price-key.ts";
 import type { UsageRecord } from "./usage-record.ts";
-import { serviceOf } from "./service.ts";
 
 /** LLM with its provider and service tier, where known. */
 export interface ServedModel {

@@ -1,8 +1,7 @@
-import { IS_MANIFEST } from "./record-rows.ts";
+import { IS_MANIFEST, RECORD_VERSION } from "./rows.ts";
 import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
-import { RECORD_VERSION } from "./manifests.ts";
-import type { Hour } from "./hour.ts";
+import type { Hour } from "./hours.ts";
 
 /** A partition of `calls`. */
 export interface Partition {

@@ -5,16 +5,16 @@ import { RowBinaryReader } from "../store/rows/row-binary.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { COUNT_SLOTS, countFields } from "../usage/count-fields.ts";
-import { NO_LATENCIES, type SummedUsage, type UsageAggregate } from "./aggregate.ts";
-import { IS_RECORD } from "./record-rows.ts";
+import type { StatedCost } from "../usage/stated-cost.ts";
+import { IS_RECORD } from "./rows.ts";
 import { FIFTEEN_MINUTES_US, NO_LATENCY } from "./usage-record.ts";
 import { recordCount, type RollupManifest } from "./manifests.ts";
-import { hourIn } from "./hour.ts";
+import { hourIn } from "./hours.ts";
 import { countTiersBelow } from "./input-tier.ts";
 import type { PriceBreakpoints } from "./price-breakpoints.ts";
 import type { RollupQuery } from "./rollup-query.ts";
 
-/** Selection of usage records and the keys that group them into aggregates. */
+/** Selection of usage records and the keys that group them into sums. */
 export interface AggregationPlan {
   readonly project: Project;
   readonly manifests: readonly RollupManifest[];
@@ -27,16 +27,42 @@ export interface AggregationPlan {
   readonly by15Minutes: boolean;
 }
 
+/** Latency sums of ended calls, in milliseconds. */
+export interface LatencySums {
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+const NO_LATENCIES: LatencySums = { count: 0, sum: 0, min: 0, max: 0 };
+
+/** Sums of records with one price key. */
+export interface Quantities {
+  readonly records: number;
+  readonly counts: Float64Array;
+  readonly uncached: number;
+  readonly chargedRequests: number;
+  /** Quantity per unit of the price key, in its order. */
+  readonly units: readonly number[];
+}
+
 /** Sum of the records of one interval, price tier, price key and set of field values. */
-export interface RecordSum
-  extends
-    Pick<UsageAggregate, "atUs" | "fields" | "calls" | "errors" | "latency" | "latencies" | "stated">,
-    SummedUsage {
+export interface RecordSum extends Quantities {
+  /** Start of the interval, in microseconds since the epoch; in the same time bucket as the calls. */
+  readonly atUs: number;
+  /** Values of the `group_by` fields; '' where absent. */
+  readonly fields: readonly string[];
+  readonly calls: number;
+  readonly errors: number;
+  readonly latency: LatencySums;
+  /** Every latency (ms) if the query needs percentiles; otherwise empty. */
+  readonly latencies: readonly number[];
+  readonly stated: StatedCost;
   /** See `PriceKey`. */
   readonly priceKey: string;
   /** Number of `prices.inputs` below the records' input tokens. */
   readonly priceTier: number;
-  readonly records: number;
 }
 
 /** Record sums, decoded lazily on each iteration to bound memory. */
@@ -157,7 +183,7 @@ function readSum(reader: RowBinaryReader, { query, withUnits }: AggregationPlan)
   const units = withUnits ? reader.int64s() : [];
   const each = latencies === "each" ? reader.int64s() : [];
   const of = { atUs, priceKey, priceTier, fields: values, calls, errors, latency, latencies: each, stated };
-  return { ...of, records, usages: records, counts, uncached, chargedRequests, units };
+  return { ...of, records, counts, uncached, chargedRequests, units };
 }
 
 /** True unless the condition excludes the records. */

@@ -1,4 +1,4 @@
-import type { LatencySums } from "./aggregate.ts";
+import type { LatencySums } from "./sum-records.ts";
 import type { StatedCost } from "../usage/stated-cost.ts";
 import type { AggregateCost } from "../prices/cost-of-aggregate.ts";
 import { addUsd, knownOf, usd, usdProduct, type Money, type Usd } from "../prices/money.ts";
@@ -103,7 +103,7 @@ export class Sums {
   }
 
   /** Adds the costs of several usages, each known for all of them or for none. */
-  addAggregate(row: number, costs: AggregateCost): boolean {
+  addSummedCosts(row: number, costs: AggregateCost): boolean {
     for (const [slot, products] of costs.entries()) {
       if (products === null) continue;
       const at = row * AMOUNTS + slot;

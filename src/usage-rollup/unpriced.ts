@@ -1,6 +1,6 @@
 import { costFields, type CallCost } from "../prices/cost-fields.ts";
 import { pricedUnits } from "../prices/units.ts";
-import type { AggregatedUsage } from "./aggregate.ts";
+import type { UsedSum } from "./priced-sums.ts";
 import { COUNT_SLOTS, countFields, countsAt, countSlots } from "../usage/count-fields.ts";
 import { addUnits, unitNames, unitsOf, type UnitCounts } from "../usage/units.ts";
 import type { ProviderOf, Usage } from "../usage/usage.ts";
@@ -49,8 +49,8 @@ export class Unpriced {
     left.units = addUnits(left.units, units);
   }
 
-  /** Adds the unpriced part of aggregated usage. */
-  addAggregate({ llm, service, units, counts, costs }: AggregatedUsage): void {
+  /** Adds the unpriced part of several usages. */
+  addSum({ llm, service, units, counts, costs }: UsedSum): void {
     if (costs?.includes(null) !== true) return;
     const usage = { llm, service, units, cacheOutsidePrompt: false, ...countsAt(counts, 0) };
     const cost = Object.fromEntries(

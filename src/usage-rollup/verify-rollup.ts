@@ -2,12 +2,9 @@ import type { Engine } from "../store/engine.ts";
 import { join, param, sql, trusted } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { RECORD_COLUMNS, type UsageRecord } from "./usage-record.ts";
-import { IS_MANIFEST, recordRows } from "./record-rows.ts";
-import { spanKey } from "./hour-span.ts";
-import { hourKey, type Hour } from "./hour.ts";
-import { inChunks } from "./hour-chunks.ts";
+import { IS_MANIFEST, recordRows, type MaterializedSlice } from "./rows.ts";
+import { spanKey, hourKey, type Hour, inChunks } from "./hours.ts";
 import { RollupWriter, type RollupWriterDeps } from "./rollup-writer.ts";
-import type { MaterializedSlice } from "./rows.ts";
 import { materializeHours, type RollupSink } from "./materialize.ts";
 import { readHours, readPartitions, type StoredHour } from "./stored-hours.ts";
 

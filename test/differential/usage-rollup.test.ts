@@ -2,9 +2,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../src/store/engine.ts";
 import { verifyRollup } from "../../src/usage-rollup/verify-rollup.ts";
-import { createOrphanCollector, deleteOrphans } from "../../src/usage-rollup/delete-orphans.ts";
+import { deleteOrphans } from "../../src/usage-rollup/delete-orphans.ts";
 import { rowsOf } from "../../src/usage-rollup/rows.ts";
-import { readHours } from "../../src/usage-rollup/stored-hours.ts";
 import { createMaterializer } from "../../src/usage-rollup/materializer.ts";
 import { param, sql, type Sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
@@ -159,37 +158,6 @@ describe("the usage rollup", () => {
     expect(hours.map(({ records }) => records)).toEqual([1, 2]);
   });
 
-  it("alternates between entities, the latest hours first", async () => {
-    const start = (project_id: string, hour: number) => ({
-      mode: "start",
-      req: {
-        start: {
-          project_id,
-          id: `${project_id} ${hour}`,
-          trace_id: `${project_id} ${hour}`,
-          op_name: "o",
-          started_at: new Date(Date.UTC(2021, 4, 1, hour)).toISOString(),
-          inputs: {},
-          attributes: {},
-        },
-      },
-    });
-    for (const project of ["many/a", "many/b"]) {
-      const batch = [20, 21, 22, 23].map((hour) => start(project, hour));
-      expect((await other.post("/call/upsert_batch", { batch })).status).toBe(200);
-    }
-    expect((await other.post("/call/upsert_batch", { batch: [start("one/a", 3)] })).status).toBe(200);
-    const { signal } = new AbortController();
-    const asked = { partition: "202105", beforeHour: 1_000_000, unmaterialized: true, limit: 3, signal };
-    const found = await readHours(store.engine, asked);
-    const day = Date.UTC(2021, 4, 1) / 3_600_000;
-    expect(found.map(({ project, hour }) => [project, hour - day])).toEqual([
-      ["many/a", 23],
-      ["one/a", 3],
-      ["many/b", 23],
-    ]);
-  });
-
   it("deletes hours whose calls are gone", async () => {
     const rows = async (): Promise<number> => {
       const found = await store.engine.rows(
@@ -211,23 +179,6 @@ describe("the usage rollup", () => {
     expect(await rows()).toBe(1);
     await deleteOrphans(store.engine);
     expect(await rows()).toBe(0);
-  });
-
-  it("searches for orphans in the two runs after a deletion", async () => {
-    const searches: string[] = [];
-    const engine = disturbed(store.engine, async (name) => void searches.push(name));
-    const collector = createOrphanCollector(engine);
-    const searchesOf = async (runs: number): Promise<number> => {
-      searches.length = 0;
-      for (let run = 0; run < runs; run++) await collector.run();
-      return searches.filter((name) => name === "usage_rollup_orphans").length;
-    };
-    expect(await searchesOf(5)).toBe(2);
-    await store.engine.command(
-      sql`ALTER TABLE calls DELETE WHERE project_id = 'acme/nobody' SETTINGS mutations_sync = 2`,
-      { name: "test" },
-    );
-    expect(await searchesOf(5)).toBe(2);
   });
 
   it("returns what aggregating the calls returns, after every step", { timeout: 600_000 }, async () => {

@@ -1,5 +1,5 @@
 import type { Engine } from "../../src/store/engine.ts";
-import { inChunks } from "../../src/usage-rollup/hour-chunks.ts";
+import { inChunks } from "../../src/usage-rollup/hours.ts";
 import { RollupWriter } from "../../src/usage-rollup/rollup-writer.ts";
 import { materializeHours } from "../../src/usage-rollup/materialize.ts";
 import { readPartitions, readHours } from "../../src/usage-rollup/stored-hours.ts";

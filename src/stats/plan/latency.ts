@@ -1,4 +1,4 @@
-import type { LatencySums } from "../../usage-rollup/aggregate.ts";
+import type { LatencySums } from "../../usage-rollup/sum-records.ts";
 
 export const LATENCY_AGGREGATIONS = ["avg", "min", "max", "sum", "count"] as const;
 type LatencyAggregation = (typeof LATENCY_AGGREGATIONS)[number];
@@ -19,13 +19,13 @@ export function latencyQuery(requested: LatencySpec | null | undefined): Latency
   return isEmpty ? { aggregations: ["avg", "max"], percentiles } : { aggregations, percentiles };
 }
 
-/** Returns the names of the aggregates in response order: `avg`, `p95`. */
+/** Returns the names of the members in response order: `avg`, `p95`. */
 export function latencyNames({ aggregations, percentiles }: LatencySpec): readonly string[] {
   return [...aggregations, ...percentiles.map((percentile) => `p${percentile}`)];
 }
 
 /** Value without calls: 0 for `sum` and `count`, else null. */
-export function aggregateOf(name: LatencyAggregation, { count, sum, min, max }: LatencySums): number | null {
+export function latencyOf(name: LatencyAggregation, { count, sum, min, max }: LatencySums): number | null {
   if (name === "count") return count;
   if (name === "sum") return sum;
   if (count === 0) return null;

@@ -3,11 +3,9 @@ import { isoOf } from "../../shared/instant.ts";
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { rankGroups } from "./print-response.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
-import { pauses } from "./pauses.ts";
-import { columnNames, TotalsTable } from "./totals-table.ts";
+import { columnNames, type TotalsTable } from "./totals-table.ts";
 import type { StatsFold } from "../sums/stats-fold.ts";
 
-const NOT_SHOWN = -1;
 type Fields = readonly (string | number | null)[];
 
 /**
@@ -15,22 +13,11 @@ type Fields = readonly (string | number | null)[];
  * (`group` is `other`). Lines add up to the total. An empty chunk is a pause.
  */
 export function* printCsv(fold: StatsFold, plan: StatsPlan): Generator<string> {
-  const { groups } = fold;
-  const { shown, placeOf } = yield* pauses(rankGroups(fold, plan));
+  const { shown, single, others } = yield* rankGroups(fold, plan);
   const labels = plan.dimensions.all.map(({ label }) => label);
   yield csvLines([["timestamp", "group", ...labels.map(csvText), ...columnNames(plan)]]);
 
-  const single = yield* pauses(
-    TotalsTable.of(fold, plan, { rows: fold.sums.length, rowOf: (aggregate) => aggregate }),
-  );
-  const others = yield* pauses(
-    TotalsTable.of(fold, plan, {
-      rows: plan.buckets.startsUs.length,
-      rowOf: (aggregate) =>
-        placeOf[fold.groupOf[aggregate]!] === NOT_SHOWN ? fold.bucketOf[aggregate]! : NOT_SHOWN,
-    }),
-  );
-  const keys = shown.map((group) => keyFields(groups.keys[group]!, labels));
+  const keys = shown.map((group) => keyFields(fold.groups.keys[group]!, labels));
   for (const [bucket, startUs] of plan.buckets.startsUs.entries()) {
     const timestamp = isoOf(startUs);
     const lines: Fields[] = shown.flatMap((group, place) => {

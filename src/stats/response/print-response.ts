@@ -2,7 +2,6 @@ import { isoOf } from "../../shared/instant.ts";
 import { countFields } from "../../usage/count-fields.ts";
 import type { Steps } from "../../shared/steps.ts";
 import { firstOf } from "./first-of.ts";
-import { pauses } from "./pauses.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
 import { TotalsTable } from "./totals-table.ts";
 import type { StatsFold } from "../sums/stats-fold.ts";
@@ -13,55 +12,49 @@ const NOT_SHOWN = -1;
 export interface Ranking {
   readonly shown: readonly number[];
   readonly rest: number;
-  /** Index of a group among those listed; -1 for others. */
-  readonly placeOf: Int32Array;
+  /** Sums the aggregates by the row that they have; -1 for none. */
+  readonly sumBy: (rows: number, rowOf: (aggregate: number) => number) => Generator<string, TotalsTable>;
+  /** Index of the group of an aggregate among those listed; -1 for others. */
+  readonly placeOf: (aggregate: number) => number;
+  /** Totals of each aggregate, and by bucket of the groups not listed. */
+  readonly single: TotalsTable;
+  readonly others: TotalsTable;
 }
 
-export function* rankGroups(fold: StatsFold, plan: StatsPlan): Steps<Ranking> {
-  const { groups } = fold;
-  const count = groups.keys.length;
-  const totals = yield* TotalsTable.of(fold, plan, {
-    rows: count,
-    rowOf: (aggregate) => fold.groupOf[aggregate]!,
-  });
-  const shown = yield* firstOf(
-    count,
-    plan.maxGroups,
-    (a, b) => totals.compare(a, b, plan.order) || (groups.keys[a]! < groups.keys[b]! ? -1 : 1),
+export function* rankGroups(fold: StatsFold, plan: StatsPlan): Generator<string, Ranking> {
+  const { keys } = fold.groups;
+  const sumBy: Ranking["sumBy"] = (rows, rowOf) => pauses(TotalsTable.of(fold, plan, { rows, rowOf }));
+  const totals = yield* sumBy(keys.length, (aggregate) => fold.groupOf[aggregate]!);
+  const compare = (a: number, b: number): number =>
+    totals.compare(a, b, plan.order) || (keys[a]! < keys[b]! ? -1 : 1);
+  const shown = yield* pauses(firstOf(keys.length, plan.maxGroups, compare));
+  const places = new Int32Array(keys.length).fill(NOT_SHOWN);
+  for (const [place, group] of shown.entries()) places[group] = place;
+  const placeOf = (aggregate: number): number => places[fold.groupOf[aggregate]!]!;
+  const others = yield* sumBy(plan.buckets.startsUs.length, (aggregate) =>
+    placeOf(aggregate) === NOT_SHOWN ? fold.bucketOf[aggregate]! : NOT_SHOWN,
   );
-  const placeOf = new Int32Array(count).fill(NOT_SHOWN);
-  for (const [place, group] of shown.entries()) placeOf[group] = place;
-  return { shown, rest: count - shown.length, placeOf };
+  const single = yield* sumBy(fold.sums.length, (aggregate) => aggregate);
+  return { shown, rest: keys.length - shown.length, sumBy, placeOf, single, others };
 }
 
 /** Prints the response in chunks, without objects, because there can be a million totals. An empty chunk is a pause. */
 export function* printResponse(fold: StatsFold, plan: StatsPlan): Generator<string> {
-  const { groups, unpriced } = fold;
   const { startsUs, sizeSeconds } = plan.buckets;
-  const ranking = yield* pauses(rankGroups(fold, plan));
-  const { shown, rest, placeOf } = ranking;
-  const placeOfAggregate = (aggregate: number): number => placeOf[fold.groupOf[aggregate]!]!;
-  const isOther = (aggregate: number): boolean => placeOfAggregate(aggregate) === NOT_SHOWN;
-  const view = (rows: number, rowOf: (aggregate: number) => number): Generator<string, TotalsTable> =>
-    pauses(TotalsTable.of(fold, plan, { rows, rowOf }));
-
-  const totals = yield* view(shown.length, placeOfAggregate);
+  const { shown, rest, sumBy, placeOf, single, others } = yield* rankGroups(fold, plan);
+  const totals = yield* sumBy(shown.length, placeOf);
   yield (
     `{"start":"${isoOf(plan.window.startUs)}","end":"${isoOf(plan.window.endUs)}","granularity":${sizeSeconds}` +
       `,"timezone":${JSON.stringify(plan.timezone)},"groups":[`
   );
   for (const [place, group] of shown.entries())
-    yield `${place === 0 ? "" : ","}{"key":${groups.keys[group]},"total":${totals.text(place)}}`;
+    yield `${place === 0 ? "" : ","}{"key":${fold.groups.keys[group]},"total":${totals.text(place)}}`;
 
-  const other = yield* view(1, (aggregate) => (isOther(aggregate) ? 0 : NOT_SHOWN));
+  const other = yield* sumBy(1, (aggregate) => (placeOf(aggregate) === NOT_SHOWN ? 0 : NOT_SHOWN));
   yield `],"other":${rest === 0 ? "null" : `{"groups":${rest},"total":${other.text(0)}}`}`;
-  yield `,"total":${(yield* view(1, () => 0)).text(0)},"buckets":[`;
+  yield `,"total":${(yield* sumBy(1, () => 0)).text(0)},"buckets":[`;
 
-  const buckets = yield* view(startsUs.length, (aggregate) => fold.bucketOf[aggregate]!);
-  const others = yield* view(startsUs.length, (aggregate) =>
-    isOther(aggregate) ? fold.bucketOf[aggregate]! : NOT_SHOWN,
-  );
-  const single = yield* view(fold.sums.length, (aggregate) => aggregate);
+  const buckets = yield* sumBy(startsUs.length, (aggregate) => fold.bucketOf[aggregate]!);
   for (const [bucket, startUs] of startsUs.entries()) {
     const texts = shown.map((group) => {
       const aggregate = fold.find(group, bucket);
@@ -72,9 +65,18 @@ export function* printResponse(fold: StatsFold, plan: StatsPlan): Generator<stri
         `,"groups":[${texts.join(",")}],"other":${others.isUsed(bucket) ? others.text(bucket) : "null"}}`
     );
   }
-  const left = unpriced.list().map(({ llm, provider, tier, counts, units = {} }) => {
+  const left = fold.unpriced.list().map(({ llm, provider, tier, counts, units = {} }) => {
     const members = countFields.map(({ wire }, slot) => [wire, counts[slot]] as const);
     return JSON.stringify({ llm, provider, service_tier: tier, ...Object.fromEntries(members), units });
   });
   yield `],"unpriced":${plan.withCosts ? `[${left.join(",")}]` : "null"}}`;
+}
+
+/** Converts the pauses of steps to empty chunks. */
+function* pauses<Result>(steps: Steps<Result>): Generator<string, Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    yield "";
+  }
 }

@@ -1,7 +1,7 @@
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { StatsFold } from "../sums/stats-fold.ts";
-import { percentileOf, type SortedRows } from "../sums/aggregate-values.ts";
-import { aggregateOf, latencyNames, type LatencySpec } from "../plan/latency.ts";
+import { percentileOf, type SortedRows } from "../sums/latencies.ts";
+import { latencyNames, latencyOf, type LatencySpec } from "../plan/latency.ts";
 import {
   COUNT_MEMBERS,
   TOTAL_COST_SLOT,
@@ -116,6 +116,6 @@ export class TotalsTable {
     const aggregation = aggregations.find((one) => one === name);
     return aggregation === undefined
       ? percentileOf(this.sorted!.of(row), Number(name.slice(1)))
-      : aggregateOf(aggregation, this.sums.latenciesOf(row));
+      : latencyOf(aggregation, this.sums.latenciesOf(row));
   }
 }

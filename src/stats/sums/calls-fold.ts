@@ -15,7 +15,7 @@ import { HAS_FAILED, LATENCY, NO_LATENCY } from "../../usage-rollup/usage-record
 import { always, flag, integer, moreColumns, text } from "../../trace-usage/table/more-columns.ts";
 import { sql } from "../../query/sql.ts";
 import type { ProviderOf } from "../../usage/usage.ts";
-import type { UsageAggregate } from "../../usage-rollup/aggregate.ts";
+import type { PricedSum } from "../../usage-rollup/priced-sums.ts";
 import { StatsFold } from "./stats-fold.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
 import { Unpriced } from "../../usage-rollup/unpriced.ts";
@@ -106,10 +106,12 @@ export class CallsFold extends StatsFold {
     if (!sums.addCosts(aggregate, this.#costs)) this.unpriced.add(usage, cost);
   }
 
-  /** Adds aggregated calls. */
-  addAggregate({ atUs, fields, calls, errors, latency, latencies, stated, used }: UsageAggregate): void {
+  /** Adds calls of the usage rollup. */
+  addSum({ atUs, fields, calls, errors, latency, latencies, stated, used }: PricedSum): void {
     const { sums } = this;
-    const names = { llm: used?.llm ?? null, provider: this.#providerOfAggregate(used) };
+    const { providerOf } = this.#options;
+    const provider = used === undefined ? null : providerOf(used.llm, used.service?.provider || undefined);
+    const names = { llm: used?.llm ?? null, provider };
     const group = this.groups.numberOf(fields.map(jsonOf).join("\n"), names);
     const into = this.aggregateAt(group, this.bucketAt(atUs));
     sums.addCalls(into, calls, errors);
@@ -117,13 +119,7 @@ export class CallsFold extends StatsFold {
     if (used === undefined) return;
     sums.addUsage(into, used.counts, 0);
     if (used.costs !== undefined) sums.addStated(into, stated);
-    if (used.costs !== undefined && !sums.addAggregate(into, used.costs)) this.unpriced.addAggregate(used);
-  }
-
-  #providerOfAggregate(used: UsageAggregate["used"]): string | null {
-    return used === undefined
-      ? null
-      : this.#options.providerOf(used.llm, used.service?.provider || undefined);
+    if (used.costs !== undefined && !sums.addSummedCosts(into, used.costs)) this.unpriced.addSum(used);
   }
 
   #groupsOf(callKey: string): Map<number, number> {

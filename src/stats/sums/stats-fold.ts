@@ -1,9 +1,9 @@
 import { AppError } from "../../shared/errors.ts";
-import type { LatencySums } from "../../usage-rollup/aggregate.ts";
+import type { LatencySums } from "../../usage-rollup/sum-records.ts";
 import { Sums } from "../../usage-rollup/sums.ts";
 import type { Unpriced } from "../../usage-rollup/unpriced.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
-import { AggregateValues, MAX_VALUES } from "./aggregate-values.ts";
+import { Latencies, MAX_VALUES } from "./latencies.ts";
 import { Groups } from "./groups.ts";
 
 /** Sums of a window by group and bucket, each an aggregate; their number bounds the memory of a response. */
@@ -12,7 +12,7 @@ export class StatsFold {
   readonly unpriced: Unpriced;
   /** A row per aggregate. */
   readonly sums: Sums;
-  readonly latencies: AggregateValues | undefined;
+  readonly latencies: Latencies | undefined;
   readonly groupOf: number[] = [];
   readonly bucketOf: number[] = [];
   readonly #startsUs: readonly number[];
@@ -31,7 +31,7 @@ export class StatsFold {
     this.groups = new Groups(dimensions.all);
     this.unpriced = unpriced;
     this.sums = new Sums({ withCosts });
-    this.latencies = latency?.percentiles.length ? new AggregateValues(MAX_VALUES) : undefined;
+    this.latencies = latency?.percentiles.length ? new Latencies(MAX_VALUES) : undefined;
     this.#startsUs = buckets.startsUs;
     this.#maxAggregates = maxAggregates;
   }

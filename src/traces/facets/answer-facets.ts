@@ -4,7 +4,7 @@ import { planTraces, type PlanSettings, type TracesRequested } from "../plan/pla
 import type { Project } from "../../shared/project.ts";
 import { withoutOwnCondition } from "./own-condition.ts";
 import type { Facet } from "./plan-facets.ts";
-import type { ReadDeps } from "../read/select-traces.ts";
+import type { ReadDeps } from "../read/fold-traces.ts";
 import { readFacets, type FacetValues } from "./read-facets.ts";
 
 export interface FacetsRequested extends TracesRequested {

@@ -2,11 +2,10 @@ import { readTraceHours } from "../../trace-usage/read/traces-of-calls.ts";
 import { moneyText } from "../../prices/money.ts";
 import { addFigures, NO_FIGURES, type Figures } from "../figures.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
-import { foldTraces } from "../read/fold-traces.ts";
+import { foldTraces, type ReadDeps, type SumsOfTrace } from "../read/fold-traces.ts";
 import { readRootTexts, type RootTexts } from "../read/read-root-texts.ts";
 import { readTraceFeedback } from "../read/read-trace-feedback.ts";
-import { selectTraces, type ReadDeps } from "../read/select-traces.ts";
-import type { SumsOfTrace } from "../read/trace-sums.ts";
+import { selectTraces } from "../read/select-traces.ts";
 import { compareRanks, rankOf, type RankedTrace } from "./order.ts";
 import { pageToken } from "./page-token.ts";
 import { rankRecords, type Page } from "./rank-records.ts";
@@ -51,7 +50,7 @@ async function rowsOf(
     return { traceId, callCount, hours: hours.get(traceId) ?? [], ids: undefined };
   });
   const [sums, feedback] = await Promise.all([
-    foldTraces(engine, traces, { ...deps, project, withRoots: true }),
+    foldTraces(deps, project, traces, true),
     readTraceFeedback(engine, project, traces, signal),
   ]);
   const rows = ids.map((traceId, row) => ({ traceId, ...sums.of(row) }));

@@ -70,14 +70,14 @@ export function planTraces(
 ): TracesPlan {
   const window = windowOf({ start, end }, nowMs);
   const ofRoot = compiled(project, root, limits);
-  const ofAny = any_call == null ? undefined : compiled(project, any_call, limits);
+  const ofAny = compiled(project, any_call ?? {}, limits);
   const range = keyRangeOf({ ...ofRoot, startedIn: hoursOfWindow(window) });
   const traces = tracesOfRange(project, range);
   return {
     project,
     window,
-    root: isEmpty(ofRoot) ? undefined : rootCondition(project, ofRoot),
-    anyCall: ofAny === undefined || isEmpty(ofAny) ? undefined : anyCallCondition(project, ofAny),
+    root: traceCondition(ofRoot, (place) => tracesByRoot(project, ofRoot, place)),
+    anyCall: traceCondition(ofAny, (place) => tracesByCall(project, ofAny, place)),
     totals: totalConditions(totals ?? {}),
     isNamed: traces !== undefined,
     place:
@@ -98,45 +98,32 @@ function compiled(
   return { filter, query: written == null ? undefined : compileQuery(written, { project, limits }) };
 }
 
-function isEmpty({ filter, query }: Compiled): boolean {
-  return query === undefined && rollupQuery({ filter, query })?.condition === undefined && !isUnknown(filter);
+/** `undefined` if it holds for all calls. */
+function traceCondition(
+  { filter, query }: Compiled,
+  tracesIn: TraceCondition["tracesIn"],
+): TraceCondition | undefined {
+  const records = rollupQueryOf({ filter, query, fields: [], latencies: "none" });
+  if (records !== undefined && records.condition === undefined) return undefined;
+  return { ofRecords: records?.condition, tracesIn };
 }
 
-/** True if usage records lack a member of the filter. */
-function isUnknown(filter: CallsFilter | null | undefined): boolean {
-  return rollupQuery({ filter, query: undefined }) === undefined;
+function tracesByRoot(project: Project, one: Compiled, place: Sql): Sql {
+  // payloads are read for calls that may be roots only
+  const among =
+    one.query?.payload === undefined
+      ? place
+      : sql`${place} AND (hour, trace_id, id) IN (SELECT hour, trace_id, id FROM calls
+          WHERE ${ofProject(project)} AND ${place} AND ${MAY_BE_ROOT})`;
+  return sql`(SELECT trace_id FROM calls FINAL PREWHERE ${ofProject(project)} AND ${among}
+    WHERE ${IS_VISIBLE} AND ${IS_ROOT} GROUP BY trace_id
+    HAVING argMin(toUInt8(ifNull(${conditionOf(one)}, 0)), (started_at, id)) = 1)`;
 }
 
-function rollupQuery({ filter, query }: Compiled) {
-  return rollupQueryOf({ filter, query, fields: [], latencies: "none" });
-}
-
-function rootCondition(project: Project, one: Compiled): TraceCondition {
-  const { query } = one;
-  const condition = conditionOf(one);
-  return {
-    ofRecords: rollupQuery(one)?.condition,
-    tracesIn(place) {
-      // payloads are read for calls that may be roots only
-      const among =
-        query?.payload === undefined
-          ? place
-          : sql`${place} AND (hour, trace_id, id) IN (SELECT hour, trace_id, id FROM calls
-              WHERE ${ofProject(project)} AND ${place} AND ${MAY_BE_ROOT})`;
-      return sql`(SELECT trace_id FROM calls FINAL PREWHERE ${ofProject(project)} AND ${among}
-        WHERE ${IS_VISIBLE} AND ${IS_ROOT} GROUP BY trace_id
-        HAVING argMin(toUInt8(ifNull(${condition}, 0)), (started_at, id)) = 1)`;
-    },
-  };
-}
-
-function anyCallCondition(project: Project, one: Compiled): TraceCondition {
-  return {
-    ofRecords: rollupQuery(one)?.condition,
-    tracesIn: (place) => sql`(SELECT trace_id FROM calls FINAL
-      PREWHERE ${ofProject(project)} AND ${place} AND ${whereSelected({ project, ...one })}
-      WHERE ${IS_VISIBLE} AND ${conditionOf(one)})`,
-  };
+function tracesByCall(project: Project, one: Compiled, place: Sql): Sql {
+  return sql`(SELECT trace_id FROM calls FINAL
+    PREWHERE ${ofProject(project)} AND ${place} AND ${whereSelected({ project, ...one })}
+    WHERE ${IS_VISIBLE} AND ${conditionOf(one)})`;
 }
 
 function conditionOf({ filter, query }: Compiled): Sql {

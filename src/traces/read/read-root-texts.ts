@@ -9,8 +9,7 @@ import type { Steps } from "../../shared/steps.ts";
 import type { Engine } from "../../store/engine.ts";
 import { readInPages, type KeyPage } from "../../store/rows/read-in-pages.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
-import { inputPreview } from "../previews/input-preview.ts";
-import { outputPreview } from "../previews/output-preview.ts";
+import { inputPreview, outputPreview } from "../previews/previews.ts";
 
 export type RootKey = Pick<CallRowKey, "traceId" | "id" | "hour">;
 

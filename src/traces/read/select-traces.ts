@@ -1,29 +1,16 @@
-import type { PriceBook } from "../../prices/price-book.ts";
 import { sql, type Sql } from "../../query/sql.ts";
-import type { Engine } from "../../store/engine.ts";
-import type { ProviderOf } from "../../usage/usage.ts";
 import { hoursOfWindow } from "../../trace-usage/plan.ts";
 import { divideTraces, type Divided } from "../../usage-rollup/divide-traces.ts";
 import { readPriceTable } from "../../usage-rollup/read-price-table.ts";
 import type { PriceTable } from "../../usage-rollup/price-table.ts";
 import type { TraceRecords } from "../../usage-rollup/records-by-trace.ts";
-import { readTraceSnapshot } from "../../usage-rollup/snapshot.ts";
+import { MAX_SPAN_HOURS } from "../../usage-rollup/hours.ts";
+import { readSnapshot } from "../../usage-rollup/snapshot.ts";
 import { meetsTotals, totalsInRecords } from "../plan/totals.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import type { TraceWithFigures } from "../trace-values.ts";
 import { findTraces, type FoundTrace } from "./find-traces.ts";
-import { foldTraces } from "./fold-traces.ts";
-import type { SumsOfTrace, TraceSums } from "./trace-sums.ts";
-
-export interface ReadDeps {
-  readonly engine: Engine;
-  readonly book: PriceBook;
-  readonly providerOf: ProviderOf;
-  /** Maximum number of calls and of traces read for one response. */
-  readonly maxCalls: number;
-  readonly maxTraces: number;
-  readonly signal: AbortSignal;
-}
+import { foldTraces, type ReadDeps, type SumsOfTrace, type TraceSums } from "./fold-traces.ts";
 
 /** Trace with its figures, from its calls. `row`: its index in the sums. */
 export type FoldedTrace = FoundTrace & TraceWithFigures & SumsOfTrace & { readonly row: number };
@@ -50,7 +37,7 @@ export async function selectTraces<OfRecords>(
     return { ofRecords: undefined, ofCalls: await foldIn(deps, plan, isEmpty ? undefined : plan.place) };
   return divideTraces<OfRecords, FoldedTraces>({
     project,
-    readSnapshot: () => readTraceSnapshot(engine, project, hoursOfWindow(window), signal),
+    readSnapshot: () => readSnapshot({ engine, project, signal }, hoursOfWindow(window), MAX_SPAN_HOURS),
     readRecords: async (manifests, ofCalls) => {
       const prices = await readPriceTable(engine, { project, manifests, book }, signal);
       if (prices === "changed" || prices === "unable") return prices;
@@ -85,7 +72,7 @@ async function foldIn(deps: ReadDeps, plan: TracesPlan, place: Sql | undefined):
     place === undefined
       ? []
       : await findTraces(engine, { project, where: where(place), started, most }, signal);
-  const sums = await foldTraces(engine, found, { ...deps, project });
+  const sums = await foldTraces(deps, project, found, false);
   const folded = found.map((trace, row) => ({ ...trace, ...sums.of(row), row }));
   return { traces: folded.filter((trace) => meetsTotals(trace, plan.totals)), sums };
 }

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PER_USD } from "../../../src/prices/picodollars.ts";
 import { atOnce } from "../../../src/shared/steps.ts";
-import { firstOf } from "../../../src/stats/response/first-of.ts";
-import { AggregateValues, percentileOf } from "../../../src/stats/sums/aggregate-values.ts";
+import { Latencies, percentileOf } from "../../../src/stats/sums/latencies.ts";
 import { Sums } from "../../../src/usage-rollup/sums.ts";
 import { compareUsd, usdText } from "../../../src/prices/money.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
@@ -36,7 +35,7 @@ function add(sums: Sums, { row, counts, costs, times, latency }: Used, isCell: b
       0,
     );
     if (isCell)
-      sums.addAggregate(
+      sums.addSummedCosts(
         row,
         costs.map((price) => (price === null ? null : [{ quantity: times, price }])),
       );
@@ -131,7 +130,7 @@ describe("percentiles", () => {
       .map(([some, times]) => Array.from({ length: times }, () => some).flat());
     fc.assert(
       fc.property(values, fc.nat(100), (all, percentile) => {
-        const cells = new AggregateValues(10_000);
+        const cells = new Latencies(10_000);
         for (const [cell, one] of all) cells.add(cell, one);
         const sorted = atOnce(cells.sortedRows((cell) => (cell === 5 ? -1 : cell % 2), 2));
         for (const row of [0, 1]) {
@@ -151,21 +150,9 @@ describe("percentiles", () => {
   });
 
   it("are rejected above the limit of values", () => {
-    const cells = new AggregateValues(2);
+    const cells = new Latencies(2);
     cells.add(0, 1);
     cells.add(0, 2);
     expect(() => cells.add(0, 3)).toThrow("Percentiles of more than 2 values");
-  });
-});
-
-describe("firstOf", () => {
-  it("returns the first items in sort order", () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat(20)), fc.integer({ min: 1, max: 9 }), (values, most) => {
-        const compare = (a: number, b: number): number => values[b]! - values[a]! || a - b;
-        const sorted = [...values.keys()].sort(compare);
-        expect(atOnce(firstOf(values.length, most, compare))).toEqual(sorted.slice(0, most));
-      }),
-    );
   });
 });

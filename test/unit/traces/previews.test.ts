@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJson } from "../../../src/shared/json.ts";
-import { inputPreview } from "../../../src/traces/previews/input-preview.ts";
-import { outputPreview } from "../../../src/traces/previews/output-preview.ts";
+import { inputPreview, outputPreview } from "../../../src/traces/previews/previews.ts";
 import { chosenSeed } from "../../helpers/seeded-random.ts";
 
 const user = (content: unknown) => ({ role: "user", content });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { priceAggregate } from "../../../src/usage-rollup/aggregate.ts";
+import { priceQuantities } from "../../../src/usage-rollup/priced-sums.ts";
 import { recordUsageOf, type UsageRecord } from "../../../src/usage-rollup/usage-record.ts";
 import { priceBreakpoints } from "../../../src/usage-rollup/price-breakpoints.ts";
 import { parsePriceKey } from "../../../src/usage-rollup/price-key.ts";
@@ -99,7 +99,7 @@ describe("usages with one price key", () => {
           if (same.length > 1) seen.together++;
           const tier = Number.parseInt(key, 10);
           const at = { book, atUs: same[0]!.atUs, input: breakpoints.inputs[tier] ?? breakpoints.maxInput };
-          const aggregate = priceAggregate(
+          const aggregate = priceQuantities(
             parsePriceKey(recordUsageOf(same[0]!.usage)!.price_key),
             summed(same),
             at,
@@ -148,7 +148,7 @@ function summed(all: readonly Used[]) {
   const sum = (of: (place: number) => number): number =>
     records.reduce((total, _, place) => total + of(place), 0);
   return {
-    usages: all.length,
+    records: all.length,
     counts: Float64Array.from({ length: COUNT_SLOTS }, (_, slot) =>
       sum((place) => countRow(all[place]!.usage)[slot]!),
     ),

@@ -7,7 +7,7 @@ export const MAX_VALUES = 5_000_000;
 const VALUES_PER_STEP = 16_384;
 
 /** Values by aggregate. */
-export class AggregateValues {
+export class Latencies {
   private length = 0;
   private readonly max: number;
   private aggregates = new Int32Array(1024);
