@@ -8,7 +8,7 @@ import { tokenAfter, type Pages, type TimeOrder } from "./page-token.ts";
 import type { ListPlan } from "./plan.ts";
 
 /** Selected calls, in order, still encoded: a million take about 80 MB. */
-export interface SelectedCalls {
+interface KeyPage {
   readonly keys: Iterator<CallRowKey>;
   /** True if more calls match than `limit`. */
   readonly truncated: boolean;
@@ -28,7 +28,7 @@ const MAX_WALKED = 10_000;
 const GROWTH = 4;
 
 /** Selects calls: pages by time walk from the oldest or newest hour, other selections read the whole project. */
-export async function selectKeys(engine: Engine, plan: ListPlan, page: Page): Promise<SelectedCalls> {
+export async function selectKeys(engine: Engine, plan: ListPlan, page: Page): Promise<KeyPage> {
   const { limit, offset, signal } = page;
   if (plan.pages !== undefined && !plan.namesCalls && offset + limit <= MAX_WALKED) {
     return walk(engine, { ...plan, pages: plan.pages }, page);
@@ -62,11 +62,7 @@ function tokenOf({ pages }: ListPlan, bytes: Buffer, limit: number): string | un
 type OrderedPlan = ListPlan & { readonly pages: Pages };
 
 /** Reads hours in order, more per step, until there are enough calls. */
-async function walk(
-  engine: Engine,
-  plan: OrderedPlan,
-  { limit, offset, signal }: Page,
-): Promise<SelectedCalls> {
+async function walk(engine: Engine, plan: OrderedPlan, { limit, offset, signal }: Page): Promise<KeyPage> {
   const needed = offset + limit + 1;
   const found: CallRowKey[] = [];
   let rest = plan.startedIn ?? ALL_HOURS;

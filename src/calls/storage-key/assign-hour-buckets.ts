@@ -7,7 +7,7 @@ import type { IndexTraceHours } from "./trace-hours.ts";
 
 interface HourDeps {
   readonly engine: Engine;
-  readonly traces: StorageKeyLookup;
+  readonly lookup: StorageKeyLookup;
   readonly indexTraceHours: IndexTraceHours;
 }
 
@@ -20,12 +20,12 @@ type Start = RoutedEvent & { readonly traceId: string; readonly hour: number };
  * lookup per call would cost more than storing it.
  */
 export async function assignHourBuckets(
-  { engine, traces, indexTraceHours }: HourDeps,
+  { engine, lookup, indexTraceHours }: HourDeps,
   items: readonly RoutedEvent[],
 ): Promise<void> {
   const first = firstStarts(items);
   const starts = [...first.values()];
-  const cached = await traces.recall(starts.map(keyOf));
+  const cached = await lookup.recall(starts.map(keyOf));
   const hours = new Map<Start, number>();
   const unknown: Start[] = [];
   for (const start of starts) {

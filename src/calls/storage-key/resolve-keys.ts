@@ -25,7 +25,7 @@ export function keyOf({ project, event }: ProjectEvent): CallKey {
  */
 export async function resolveStorageKeys(
   items: readonly RoutedEvent[],
-  traces: StorageKeyLookup,
+  lookup: StorageKeyLookup,
 ): Promise<void> {
   const traceOf = new Map<string, string>();
   const open = new Map<string, RoutedEvent>();
@@ -43,7 +43,7 @@ export async function resolveStorageKeys(
     const parent = isStart(item.event) ? parentOf(item) : undefined;
     if (parent !== undefined && !traceOf.has(keyText(parent))) unresolved.push(parent);
   }
-  const known = await traces.find(unresolved);
+  const known = await lookup.find(unresolved);
   for (const [key, { traceId }] of known) if (!traceOf.has(key)) traceOf.set(key, traceId);
   for (const item of open.values()) deriveTrace(item, open, traceOf);
   for (const item of items) {
