@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createBuiltInPrices, type BuiltInPrices } from "../../../../src/prices/list/built-in-prices.ts";
+import type { PriceList } from "../../../../src/prices/list/price-list.ts";
 import { costOfCall } from "../../../../src/prices/cost-of-call.ts";
 import { correctionsSchema } from "../../../../src/prices/list/corrections.ts";
 import file from "../../../../src/prices/list/corrections.json" with { type: "json" };
@@ -7,9 +7,9 @@ import { loadPriceList } from "../../../../src/prices/list/load-price-list.ts";
 import { inUsd } from "../../../../src/prices/picodollars.ts";
 import { usageOf } from "../usage.ts";
 
-let corrected: BuiltInPrices;
+let corrected: PriceList;
 beforeAll(async () => {
-  corrected = createBuiltInPrices(await loadPriceList());
+  corrected = await loadPriceList();
 });
 
 /** 1 M uncached prompt tokens, 1 M cached, 1 M completion tokens, in requests small enough for no tier. */
