@@ -5,14 +5,13 @@ import { keepRootKey, rootKeyOf } from "./http/auth/root-key.ts";
 import type { Engine } from "./store/engine.ts";
 import { migrate } from "./store/schema/migrate.ts";
 import { takeRestored } from "./store/transport/data-dir.ts";
-import { isOlder } from "./store/transport/server-version.ts";
 import { readConfig, misspeltSettings, type Config } from "./config.ts";
 import { openFilesLimit } from "./connection-limit.ts";
 import { openLog } from "./log.ts";
 import { openStore } from "./open-store.ts";
 import { openStoreJournal } from "./open-store-journal.ts";
 import { writeListenUrl } from "./service-address.ts";
-import { describeStartFailure, ServerTooOldError } from "./start-failure.ts";
+import { describeStartFailure } from "./start-failure.ts";
 import { VERSION } from "./version.ts";
 
 let config: Config | undefined;
@@ -28,15 +27,11 @@ async function start(settings: Config): Promise<void> {
   const logger = openLog(settings);
   logger.info({ version: VERSION, node: process.version, open_files: openFilesLimit() }, "starting");
   for (const one of misspeltSettings()) logger.warn(one, "unknown variable resembles a setting");
-  const engine = await openStore(settings, (change) =>
-    logger.info(change, "ClickHouse replica health changed"),
-  );
-  const version = await engine.version();
-  if (isOlder(version)) throw new ServerTooOldError(version);
+  const engine = await openStore(settings, (server) => logger.info({ server }, "ClickHouse server serves"));
   const onWait = (problem: string): void => logger.warn({ problem }, "waiting for ClickHouse servers");
   const applied = await migrate(engine, { cluster: settings.CLICKHOUSE_CLUSTER, onWait });
   const store = settings.CLICKHOUSE_URL === undefined ? "embedded" : "server";
-  logger.info({ store, store_version: version, applied }, "store ready");
+  logger.info({ store, store_version: await engine.version(), applied }, "store ready");
   const { ROOT_API_KEY: given, DATA_DIR: dataDir } = settings;
   if (store === "embedded") await warnOfRestoredKeys(engine, dataDir, logger);
   const root = given === undefined ? rootKeyOf(dataDir) : { key: given, isNew: false };

@@ -1,14 +1,14 @@
 import { connectServer, openEmbedded } from "./store/connect.ts";
 import type { Engine } from "./store/engine.ts";
 import { limitTable } from "./store/limits.ts";
-import type { ReplicaChange } from "./store/cluster/replicas/replica-watch.ts";
+import type { OnSwitch } from "./store/cluster/cluster-transport.ts";
 import { backupDirOf, type Config } from "./config.ts";
 
 /**
- * Opens the configured store; `onChange` is called when a replica becomes unavailable or available. Throws `StoreOpenError`
+ * Opens the configured store; `onSwitch` is called when another server serves. Throws `StoreOpenError`
  * for a data directory; does not contact a server yet.
  */
-export async function openStore(config: Config, onChange?: (change: ReplicaChange) => void): Promise<Engine> {
+export async function openStore(config: Config, onSwitch?: OnSwitch): Promise<Engine> {
   const { MIN_FREE_DISK_BYTES: minFreeBytes } = config;
   const options = {
     limits: limitTable({ seconds: config.QUERY_TIMEOUT_SECONDS, bytes: config.QUERY_MEMORY_BYTES }),
@@ -22,6 +22,6 @@ export async function openStore(config: Config, onChange?: (change: ReplicaChang
         ...options,
         cluster: config.CLICKHOUSE_CLUSTER,
         insertQuorum: config.CLICKHOUSE_INSERT_QUORUM,
-        onChange,
+        onSwitch,
       });
 }

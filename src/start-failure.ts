@@ -1,18 +1,9 @@
 import { DamagedRootKeyError } from "./http/auth/root-key.ts";
 import { MigrationError } from "./store/migration-error.ts";
-import { MIN_SERVER_VERSION } from "./store/transport/server-version.ts";
 import { StorageError } from "./store/storage-error.ts";
 import { StoreOpenError } from "./store/store-open-error.ts";
 import { ConfigError, type Config } from "./config.ts";
 import { PricesFileError } from "./prices/list/load-price-list.ts";
-
-/** ClickHouse version below the minimum. */
-export class ServerTooOldError extends Error {
-  constructor(version: string) {
-    super(`ClickHouse is version ${version}; Sumtree needs ${MIN_SERVER_VERSION} or newer.`);
-    this.name = "ServerTooOldError";
-  }
-}
 
 /** Formats a start failure for the operator. Shows only hosts of URLs, never credentials. */
 export function describeStartFailure(error: unknown, config: Config | undefined): string {
@@ -26,7 +17,6 @@ export function knownProblem(error: unknown, config: Config | undefined): string
   if (
     error instanceof ConfigError ||
     error instanceof StoreOpenError ||
-    error instanceof ServerTooOldError ||
     error instanceof MigrationError ||
     error instanceof PricesFileError ||
     error instanceof DamagedRootKeyError
@@ -69,7 +59,7 @@ const FULL_DISK =
   "Free some space and start again: no data is lost, and an upgrade continues where it stopped.";
 
 function storeProblem(error: StorageError, config: Config | undefined): string {
-  const { kind, engineCode, message, detail } = error;
+  const { kind, engineCode, message } = error;
   const urls = config?.CLICKHOUSE_URL;
   if (urls === undefined) {
     if (kind !== "no_space" || config === undefined) return message;
@@ -79,8 +69,6 @@ function storeProblem(error: StorageError, config: Config | undefined): string {
   const meaning = engineCode === undefined ? undefined : meanings[engineCode];
   if (meaning !== undefined) return `ClickHouse at ${hosts} ${meaning} (code ${engineCode}).`;
   if (kind === "no_space") return `ClickHouse at ${hosts} has a full disk. ${FULL_DISK}`;
-  if (kind === "read_only" && engineCode === undefined)
-    return `ClickHouse at ${hosts} is read-only: ${detail}.`;
   if (kind !== "unavailable") return `ClickHouse at ${hosts}: ${message}`;
   return `ClickHouse at ${hosts} (CLICKHOUSE_URL) does not respond${engineCode === undefined ? "" : ` (${engineCode})`}.`;
 }

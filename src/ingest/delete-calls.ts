@@ -58,7 +58,7 @@ export async function deleteCalls(
     const stored = await deps.engine.rows<StoredRow>(
       sql`SELECT hour, trace_id, id, ifNull(parent_id, '') AS parent_id, CAST(${IS_VISIBLE}, 'Bool') AS is_live FROM calls FINAL
           PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, traceIds)}`,
-      { name: "calls_tree", limits: "heavy", requireCurrent: true },
+      { name: "calls_tree", limits: "heavy" },
     );
     const deleted = withDescendants(
       stored.filter((call) => call.is_live),

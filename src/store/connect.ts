@@ -8,10 +8,9 @@ import { locked, ownerOf, prepareDataDir } from "./transport/data-dir.ts";
 import { largestPart, reserveOf } from "./disk-space.ts";
 import type { Engine } from "./engine.ts";
 import { defaultLimits } from "./limits.ts";
-import { createReplicaSet } from "./cluster/replicas/replica-set.ts";
-import { watchReplicas, type WatchOptions } from "./cluster/replicas/replica-watch.ts";
-import { createReplica } from "./cluster/replicas/replica.ts";
+import { createClusterTransport, type OnSwitch } from "./cluster/cluster-transport.ts";
 import { distributedDatabase } from "./cluster/shards/shards.ts";
+import { StoreServer } from "./cluster/store-server.ts";
 import { createServerTransport } from "./transport/server-transport.ts";
 import { StoreOpenError } from "./store-open-error.ts";
 import type { Transport } from "./transport/transport.ts";
@@ -32,20 +31,26 @@ interface EmbeddedOptions extends StoreOptions {
   readonly minFreeBytes?: number | undefined;
 }
 
-export interface ServerOptions extends StoreOptions, Partial<WatchOptions> {
+export interface ServerOptions extends StoreOptions {
   /** Cluster name in the servers' configuration. */
   readonly cluster?: string | undefined;
+  /** Replicas that must store a row before it is acknowledged: a number, or `auto` (default) for a majority. */
+  readonly insertQuorum?: string | undefined;
+  readonly onSwitch?: OnSwitch | undefined;
 }
 
-/** Connects to ClickHouse over HTTP, one server or several of one cluster: `http(s)://user:password@host:8123/database`. */
+/**
+ * Connects to ClickHouse over HTTP: `http(s)://user:password@host:8123/database`. Of several servers, or in a cluster, the
+ * first one that can serve does.
+ */
 export function connectServer(urls: string | readonly string[], options: ServerOptions = {}): Engine {
   const {
     limits = defaultLimits,
     maxRunning = 48,
     graceMs = 10_000,
     cluster,
-    insertQuorum,
-    onChange,
+    insertQuorum = "auto",
+    onSwitch,
   } = options;
   const longestMs = Math.max(...Object.values(limits).map((limit) => limit.max_execution_time)) * 1000;
   const admission = admissionOf(options, maxRunning);
@@ -64,21 +69,22 @@ export function connectServer(urls: string | readonly string[], options: ServerO
   const all = typeof urls === "string" ? [urls] : urls;
   if (all.length === 1 && cluster === undefined)
     return createEngine(transportTo(all[0]!, maxRunning, admission), { limits });
-  const replicas = all.map((url) =>
-    createReplica({
-      name: new URL(url).host,
-      transport: transportTo(url, maxRunning, admission),
-      ofShards: (shards) => transportTo(urlOfShards(url, shards), maxRunning, admission),
-      watching: transportTo(url, 4, ownAdmission(4)),
-      syncing: transportTo(url, 16, ownAdmission(16)),
-      cluster,
-    }),
+  const servers = all.map(
+    (url) =>
+      new StoreServer({
+        name: new URL(url).host,
+        local: transportTo(url, maxRunning, admission),
+        distributed: (shards) => transportTo(urlOfShards(url, shards), maxRunning, admission),
+        checks: transportTo(url, CHECK_CONNECTIONS, ownAdmission(CHECK_CONNECTIONS)),
+        cluster,
+        insertQuorum,
+      }),
   );
-  const quorum = cluster === undefined ? undefined : (insertQuorum ?? "auto");
-  return createEngine(createReplicaSet(watchReplicas(replicas, { insertQuorum: quorum, onChange })), {
-    limits,
-  });
+  return createEngine(createClusterTransport(servers, onSwitch), { limits });
 }
+
+/** Connections per server to catch up: a statement per table. */
+const CHECK_CONNECTIONS = 64;
 
 /** Errors: `StoreOpenError`, without the client's own message, which has values of the URL. */
 function clientOf(options: Parameters<typeof createClient>[0]): ReturnType<typeof createClient> {

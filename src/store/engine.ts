@@ -7,11 +7,6 @@ export interface QueryOptions {
   /** Profile of time and memory limits. Default: `interactive`; `maintenance` for commands, `ingest` for inserts. */
   readonly limits?: LimitProfile;
   readonly signal?: AbortSignal;
-  /**
-   * Rejects (`isNotCurrent`) rather than reads a replica that may lack acknowledged rows; by default such a replica is read
-   * if there is no other. Set it for commands that copy rows.
-   */
-  readonly requireCurrent?: boolean;
   /** All tables of a read, whose result is cached until this process writes to one; the reader must not change the result. */
   readonly dependsOn?: readonly string[];
   /** Default for reads and inserts: the distributed tables over all shards. */

@@ -26,14 +26,6 @@ export class StorageError extends Error {
   }
 }
 
-/** Code of a read with `requireCurrent` when no replica is known to have all acknowledged rows. */
-export const NOT_CURRENT = "REPLICA_BEHIND";
-
-/** True if a read was rejected because of `requireCurrent`: without it, the same read may succeed. */
-export function isNotCurrent(error: unknown): boolean {
-  return error instanceof StorageError && error.engineCode === NOT_CURRENT;
-}
-
 /** Source: ClickHouse `src/Common/ErrorCodes.cpp`. */
 const codesByKind: Partial<Record<StorageErrorKind, readonly number[]>> = {
   // TIMEOUT_EXCEEDED, TOO_SLOW

@@ -39,7 +39,7 @@ export async function deleteOrphans(engine: Engine): Promise<void> {
   const rows = await engine.rows<{ found: string }>(
     sql`SELECT DISTINCT ${hourKey} AS found FROM usage_rollup
         WHERE (project_id, hour) NOT IN (SELECT DISTINCT project_id, hour FROM calls) LIMIT ${param("UInt32", MAX_HOURS)}`,
-    { name: "usage_rollup_orphans", limits: "maintenance", requireCurrent: true },
+    { name: "usage_rollup_orphans", limits: "maintenance" },
   );
   if (rows.length === 0) return;
   const found = rows.map((row) => row.found);

@@ -1,4 +1,3 @@
-import { isNotCurrent } from "../store/storage-error.ts";
 import { sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { findCoverage, isSameCoverage, type RollupCoverage } from "./coverage.ts";
@@ -33,7 +32,7 @@ export interface Divided<OfRecords, OfCalls> {
 const MAX_ATTEMPTS = 3;
 
 /**
- * Answers a query in two parts. Ignores the records if the hours change in `MAX_ATTEMPTS` attempts or no replica is up to date.
+ * Answers a query in two parts. Ignores the records if the hours change in `MAX_ATTEMPTS` attempts.
  *
  * Reads the fingerprints, then the uncovered traces, then checks that the coverage is unchanged. A trace that gains an hour is
  * indexed under it before its calls are written, so the check detects every trace that moved before it was read.
@@ -41,15 +40,10 @@ const MAX_ATTEMPTS = 3;
 export async function divideTraces<OfRecords, OfCalls>(
   query: DividedQuery<OfRecords, OfCalls>,
 ): Promise<Divided<OfRecords, OfCalls>> {
-  try {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const found = await attemptToDivide(query);
-      if (found === "unable") break;
-      if (found !== "changed") return found;
-    }
-  } catch (error) {
-    // a lagging replica can still serve the query from `calls`
-    if (!isNotCurrent(error)) throw error;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const found = await attemptToDivide(query);
+    if (found === "unable") break;
+    if (found !== "changed") return found;
   }
   return { ofRecords: undefined, ofCalls: await query.readCalls("all") };
 }

@@ -1,8 +1,6 @@
-import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import { IS_MANIFEST, RECORD_VERSION } from "./rows.ts";
-import type { Project } from "../shared/project.ts";
-import type { HourSpan } from "./hours.ts";
+import type { HourSpan, Reading } from "./hours.ts";
 
 /** Manifest of one slice of a span under an hour; valid for exactly the rows and traces it was computed from. */
 export interface RollupManifest extends HourSpan {
@@ -30,10 +28,8 @@ export function recordCount(manifests: readonly RollupManifest[]): number {
 
 /** Reads the manifests of the current version where `hours`, a condition on `hour`, holds. */
 export function readManifests(
-  engine: Engine,
-  project: Project,
+  { engine, project, signal }: Reading,
   hours: Sql,
-  signal: AbortSignal,
 ): Promise<readonly RollupManifest[]> {
   return engine.rows<RollupManifest>(
     sql`SELECT hour, first_hour AS first, last_hour AS last, slice, toString(batch_id) AS batch,

@@ -25,15 +25,15 @@ export type Fault = "kill" | "stop" | "start" | "wipe";
 
 export interface TestCluster {
   readonly database: string;
+  /** Gives an empty replica the tables of another one of its shard, as docs/cluster.md says. */
+  replace(replica: number, by: number): Promise<void>;
   /** The replicas, as `CLICKHOUSE_URL` takes them. Default: all. */
-  /** Creates the database, as an operator does on an empty replica. */
-  createDatabase(): Promise<void>;
   url(...replicas: readonly number[]): string;
   /** How many statements about this database all replicas were given. */
   ddlCount(): Promise<number>;
   /** Asks one replica past the service. */
   rows<Row>(replica: number, query: string): Promise<Row[]>;
-  run(replica: number, statement: string): Promise<void>;
+  run(replica: number, statement: string, within?: string): Promise<void>;
   /** A service on these replicas, the first one first. Default: all. */
   start(replicas?: readonly number[], more?: Readonly<Record<string, string>>): Promise<ServiceProcess>;
   settings(replicas?: readonly number[]): Readonly<Record<string, string>>;
@@ -57,10 +57,7 @@ export async function openCluster(): Promise<TestCluster> {
   const database = `test_${randomUUID().replaceAll("-", "")}`;
   const services: ServiceProcess[] = [];
   const down = new Set<number | "keeper">();
-  const createDatabase = async (): Promise<void> => {
-    await ask(1, `CREATE DATABASE IF NOT EXISTS ${database} ON CLUSTER '${CLUSTER_NAME}'`, "");
-  };
-  await createDatabase();
+  await ask(1, `CREATE DATABASE ${database} ON CLUSTER '${CLUSTER_NAME}'`, "");
 
   const url = (...replicas: readonly number[]): string =>
     (replicas.length > 0 ? replicas : servers.map((_, index) => index + 1))
@@ -68,7 +65,19 @@ export async function openCluster(): Promise<TestCluster> {
       .join(",");
   const cluster: TestCluster = {
     database,
-    createDatabase,
+    async replace(replica, by) {
+      const macro = await ask(replica, "SELECT substitution FROM system.macros WHERE macro = 'replica'", "");
+      const drop = `SYSTEM DROP REPLICA '${macro.trim()}' FROM DATABASE ${database}`;
+      // rejected while its session with the keeper lasts
+      await until(() => succeeds(ask(by, drop, "")));
+      const names = `SELECT name FROM system.databases WHERE startsWith(name, '${database}')`;
+      for (const name of (await ask(by, names, "")).trim().split("\n")) {
+        await ask(replica, `CREATE DATABASE IF NOT EXISTS ${name}`, "");
+        const tables = `SELECT create_table_query FROM system.tables WHERE database = '${name}' FORMAT TSVRaw`;
+        for (const statement of (await ask(by, tables, "")).trim().split("\n"))
+          await ask(replica, statement, "");
+      }
+    },
     url,
     rows: async (replica, query) => {
       const text = await ask(replica, `${query} FORMAT JSONEachRow`, database);
@@ -85,8 +94,8 @@ export async function openCluster(): Promise<TestCluster> {
       );
       return Number(text);
     },
-    async run(replica, statement) {
-      await ask(replica, statement, database);
+    async run(replica, statement, within = database) {
+      await ask(replica, statement, within);
     },
     settings: (replicas = []) => ({
       CLICKHOUSE_URL: url(...replicas),
@@ -116,6 +125,13 @@ export async function openCluster(): Promise<TestCluster> {
     },
   };
   return cluster;
+}
+
+function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
 }
 
 /** True if a replica responds, accepts writes, and has nothing left to fetch. */

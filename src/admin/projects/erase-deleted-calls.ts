@@ -125,7 +125,7 @@ async function selectContent(
     sql`SELECT DISTINCT project_id, if(${isMarked}, '', ${hash}) AS own FROM ${trusted(table)}
         PREWHERE project_id IN ${ofProjects} AND (${isDeleted(ofProjects)}) WHERE ${hasContent}
         ORDER BY indexOf(${ofProjects}, project_id) LIMIT ${param("UInt32", maxKeys + 1)}`,
-    { name: "deleted_calls_find", limits: "maintenance", requireCurrent: true },
+    { name: "deleted_calls_find", limits: "maintenance" },
   );
   const keys = found.slice(0, maxKeys).map(({ own }) => own);
   const rows = sql`(${hasContent}) AND (${isMarked} OR ${hash} IN ${param("Array(String)", keys)})`;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { SKIPPING } from "../../store/cluster/missing-replicas.ts";
 import type { Engine } from "../../store/engine.ts";
 import { StorageError } from "../../store/storage-error.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
@@ -37,10 +38,6 @@ const ASK_EVERY_MS = 50;
 
 /** First in each command, before any text of clients. */
 const TAG = sql`extract(command, ${param("String", "'([a-z]+ [0-9a-f-]{36})'")})`;
-/** A replica that is down or hangs does not block a query to all. */
-const patience = trusted(`SETTINGS skip_unavailable_shards = 1, connect_timeout_with_failover_ms = 1000,
-  handshake_timeout_ms = 2000, receive_timeout = 5`);
-
 /** Creates the mutations of a store. `cluster`: name of the cluster with replicated tables. */
 export function createMutations(engine: Engine, cluster: string | undefined): Mutations {
   /** The shard of each replica. */
@@ -62,7 +59,7 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
     const rows = await engine.rows<{ tag: string; replica: number; table: string; done: 0 | 1 }>(
       // a subquery, so that it is evaluated on one replica
       sql`SELECT ${TAG} AS tag, ${replica} AS replica, table, is_done AS done FROM ${from}
-          WHERE database = (SELECT currentDatabase()) AND tag != '' ${patience}`,
+          WHERE database = (SELECT currentDatabase()) AND tag != '' ${SKIPPING}`,
       { name: "mutations_read", limits: "maintenance", tables: "local" },
     );
     const states = new Map<string, { tag: string; shard: number; place: string; done: number }>();
@@ -125,7 +122,7 @@ async function startMutation(
   const newest = await engine.rows<{ partition: string; block: number }>(
     sql`SELECT _partition_id AS partition, max(_block_number) AS block FROM ${name}
         WHERE ${ofProjects} GROUP BY partition ORDER BY partition`,
-    { name: "mutation_bounds", limits: "maintenance", requireCurrent: true, tables: shard },
+    { name: "mutation_bounds", limits: "maintenance", tables: shard },
   );
   if (newest.length === 0) return false;
   const partitions = newest.map(({ partition }) => partition);

@@ -63,7 +63,7 @@ async function storedHours(engine: Engine, starts: readonly Start[]): Promise<Re
             chunk.map(({ event }) => event.id),
           )}
           GROUP BY project_id, trace_id, id`,
-      { name: "call_hours_find", limits: "ingest", requireCurrent: true },
+      { name: "call_hours_find", limits: "ingest" },
     );
     for (const { project_id: project, trace_id: traceId, id, hour } of rows) {
       const start = requested.get(pairKey(traceId, keyText({ project, id })));

@@ -110,7 +110,7 @@ async function readHours(engine: Engine, uncached: readonly UncachedTrace[]): Pr
       sql`SELECT project_id, trace_id, groupUniqArray(hour) AS hours FROM trace_hours
           WHERE project_id IN ${param("Array(String)", projects)} AND trace_id IN ${param("Array(String)", ids)}
           GROUP BY project_id, trace_id`,
-      { name: "trace_hours_find", limits: "ingest", requireCurrent: true },
+      { name: "trace_hours_find", limits: "ingest" },
     );
     for (const row of rows) found.set(pairKey(row.project_id, row.trace_id), row.hours);
   }

@@ -92,6 +92,6 @@ function readKeys(engine: Engine, keys: readonly CallKey[]): Promise<KeyRow[]> {
             keys.map((key) => key.id),
           )}
         GROUP BY project_id, id`,
-    { name: "call_keys_find", limits: "ingest", requireCurrent: true },
+    { name: "call_keys_find", limits: "ingest" },
   );
 }

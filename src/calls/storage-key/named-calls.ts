@@ -64,7 +64,7 @@ export function createNamedCalls(engine: Engine, traces: StorageKeyLookup): Name
         sql`SELECT id, isNotNull(ended_at) AS ended, attributes FROM calls FINAL
             WHERE project_id = ${param("String", project)} AND hour = ${param("Int64", storageKey.hour)}
               AND trace_id = ${param("String", storageKey.traceId)} AND completion_id = ${param("String", completionId)}`,
-        { name: "calls_by_name", limits: "ingest", requireCurrent: true },
+        { name: "calls_by_name", limits: "ingest" },
       );
       return call && { id: call.id, hasEnded: call.ended === 1, attributes: call.attributes ?? "{}" };
     },

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sql } from "../../query/sql.ts";
+import type { Engine, QueryOptions } from "../engine.ts";
 
 export interface Migration {
   /** `1.0`, or a file name like `0001_add_teams.sql`. */
@@ -21,6 +23,23 @@ const MIGRATIONS_DIR = join(import.meta.dirname, "../../../migrations");
 export function readMigrations(later = filesIn(MIGRATIONS_DIR)): readonly Migration[] {
   const tables = filesIn(join(MIGRATIONS_DIR, FIRST)).map(({ text }) => text);
   return [{ name: FIRST, text: tables.join("\n") }, ...later];
+}
+
+/** Reads the checksums of the applied migrations by name. Throws `StorageError`. */
+export async function appliedMigrations(
+  engine: Pick<Engine, "rows">,
+  options: QueryOptions,
+): Promise<ReadonlyMap<string, string>> {
+  const [table] = await engine.rows<{ n: number }>(
+    sql`SELECT count() AS n FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'`,
+    { ...options, tables: "local" },
+  );
+  if (table?.n === 0) return new Map();
+  const rows = await engine.rows<{ name: string; checksum: string }>(
+    sql`SELECT name, checksum FROM schema_migrations FINAL`,
+    { ...options, tables: "local" },
+  );
+  return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
 function filesIn(dir: string): readonly Migration[] {

@@ -5,7 +5,7 @@ const REPEAT_MS = 10_000;
 
 /** Reporter of startup steps, so that a waiting start is never silent. */
 export interface Progress {
-  /** Reports the reason of a wait at once, and every ten seconds until the next step. */
+  /** Reports the reason of a wait, once for several attempts. */
   waits(problem: string): void;
   /** Begins a step, reported if it takes longer than ten seconds. */
   begins(step: string): void;
@@ -13,20 +13,17 @@ export interface Progress {
 }
 
 export function startProgress(onWait: OnWait = () => undefined): Progress {
-  let text: string | undefined;
-  const timer = setInterval(() => {
-    if (text !== undefined) onWait(text);
-  }, REPEAT_MS);
+  let now = "connecting to ClickHouse";
+  let reported: string | undefined;
+  const timer = setInterval(() => onWait(now), REPEAT_MS);
   return {
     waits(problem) {
-      if (problem === text) return;
-      onWait(problem);
-      text = problem;
-      timer.refresh();
+      now = problem;
+      if (problem !== reported) onWait(problem);
+      reported = problem;
     },
     begins(step) {
-      text = step;
-      timer.refresh();
+      now = step;
     },
     end: () => clearInterval(timer),
   };

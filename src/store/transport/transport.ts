@@ -8,7 +8,6 @@ export interface SendOptions {
   /** ClickHouse settings of this statement. */
   readonly settings: Readonly<Record<string, string | number>>;
   readonly signal: AbortSignal | undefined;
-  readonly requireCurrent?: boolean;
   readonly tables?: TableScope | undefined;
 }
 
