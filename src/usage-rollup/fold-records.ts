@@ -14,7 +14,6 @@ import {
   NO_USAGE,
   recordUsageOf,
   type CallField,
-  type RecordCall,
   type UsageRecord,
   type RecordUsage,
   HAS_FAILED,
@@ -153,7 +152,7 @@ function indexOfMost(used: readonly RecordUsage[]): number {
 }
 
 /** Unrolled for speed: runs for every call. */
-function fieldsOf(columns: RecordColumns, call: number): Pick<RecordCall, CallField | "is_root"> {
+function fieldsOf(columns: RecordColumns, call: number): Pick<UsageRecord, CallField | "is_root"> {
   return {
     op_name: columns.op_name(call),
     trace_id: columns.trace_id(call),

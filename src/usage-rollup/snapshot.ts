@@ -6,7 +6,7 @@ import { readManifests } from "./manifests.ts";
 import { hourBetween, hourIn, hoursIn, MAX_SPAN_HOURS, readHourBuckets, type Reading } from "./hours.ts";
 import { readMultiHourTraceSets, type MultiHourTraceSet } from "./multi-hour-traces.ts";
 
-export interface WindowSnapshot extends RollupSnapshot {
+interface WindowSnapshot extends RollupSnapshot {
   readonly rereadMultiHourTraces: () => Promise<readonly MultiHourTraceSet[]>;
 }
 
