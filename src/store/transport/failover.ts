@@ -109,7 +109,7 @@ export class Failover<Server extends Transport> implements Transport {
     if (NOT_REPEATED.has(engineCode)) return false;
     const hasAnswered = /^\d+$/.test(engineCode);
     if (NO_STORE.has(engineCode) || (kind === "unavailable" && !hasAnswered)) {
-      if (this.#current === failed) await this.#switchBy(() => this.#chooseOr(failed));
+      if (this.#current === failed) await (this.#switching ?? this.#switchBy(() => this.#chooseOr(failed)));
       return true;
     }
     if (kind === "unavailable" || NO_WRITES.has(engineCode)) await this.#reconsider();
@@ -225,7 +225,7 @@ export class Failover<Server extends Transport> implements Transport {
 
   /** Statements wait until the writes on the other server have ended and this one has them. */
   async #return(server: Server, from: Serving<Server>): Promise<void> {
-    if (this.#current !== from) return;
+    if (this.#current !== from || this.#switching !== undefined) return;
     await this.#switchBy(async () => {
       await Promise.race([Promise.allSettled(from.writes), delay(MAX_WAIT_MS, undefined, { ref: false })]);
       return (await this.#problemOf(server)) === undefined ? new Serving(server) : from;

@@ -83,6 +83,9 @@ describe("Failover", () => {
     expect(await Promise.all([read(), read(), read()])).toEqual(["b", "b", "b"]);
     expect(servers.map(({ caughtUp }) => caughtUp)).toEqual([1, 1, 1]);
     expect(servers[0]!.seen).toEqual([]);
+    servers[1]!.fate = "down";
+    await Promise.all([read(), insert(), insert()]);
+    expect(servers.map(({ caughtUp }) => caughtUp)).toEqual([2, 2, 2]);
   });
 
   it("repeats an insert on the next server with its token, and gives another insert another one", async () => {
