@@ -132,15 +132,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(contentRoutes, { engine, writer: writers.content, bodyLimitBytes });
   await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
   await app.register(otlpRoutes, ingestDeps);
-  const readDeps = {
-    engine,
-    selectionLimits: {
-      maxFilterMembers: config.MAX_FILTER_MEMBERS,
-      maxDepth: config.MAX_QUERY_DEPTH,
-      maxNodes: config.MAX_QUERY_NODES,
-    },
-    costsFor: costsBy(prices),
-  };
+  const readDeps = { engine, costsFor: costsBy(prices) };
   const { MAX_TRACE_CALLS: maxTraceCalls } = config;
   await app.register(traceUsageRoutes, { ...readDeps, maxTraceCalls });
   const feedbackOf: FeedbackOf = (project, query) => feedbackOfRefs(engine, project, query);

@@ -130,11 +130,8 @@ const schema = z.object({
   STORE_MAX_CONCURRENT: count.optional(),
   QUERY_TIMEOUT_SECONDS: statementSeconds.default(120),
   QUERY_MEMORY_BYTES: bytes.default(4 * 1024 ** 3),
-  MAX_FILTER_MEMBERS: count.default(10_000),
   MAX_METRICS: whole(1, 1000).default(100),
   MAX_PERCENTILES: whole(1, 1000).default(50),
-  MAX_QUERY_DEPTH: whole(1, 100).default(64),
-  MAX_QUERY_NODES: whole(1, 2000).default(1000),
   SHUTDOWN_TIMEOUT_MS: positiveMs.default(30_000),
   PRICES_FILE: z.string().optional(),
 

@@ -4,14 +4,17 @@ import { keyBoundsOf, type KeyBounds } from "./bounds/key-bounds.ts";
 import { leavesOfCondition, readsPayload } from "./read/leaves.ts";
 import { printPrefilter } from "./bounds/prefilter.ts";
 import { printCondition, type PrintScope } from "./print/print.ts";
-import { readQuery, type ReadOptions } from "./read/read-query.ts";
+import { readQuery } from "./read/read-query.ts";
+import type { FieldResolver } from "./fields/fields.ts";
 import { join, sql, type Sql } from "./sql.ts";
 import { isTimeOnly } from "./bounds/time-range.ts";
 import type { Condition } from "./read/typed.ts";
 
-export interface CompileOptions extends ReadOptions {
+export interface CompileOptions {
   /** The project whose feedback is read. `selectCalls` restricts the calls to it. */
   readonly project: Project;
+  /** The known field names. Default: those of a call. */
+  readonly fields?: FieldResolver;
 }
 
 export interface CompiledQuery {
@@ -31,12 +34,12 @@ export interface CompiledQuery {
 
 /**
  * Compiles a query from JSON to SQL: parses, checks and prints it. The SQL contains no text from the user. Throws `validation`,
- * as the schemas of requests do before. Cost: O(size of the query), bounded by `limits`.
+ * as the schemas of requests do before. Cost: O(size of the query).
  */
-export function compileQuery(query: unknown, options: CompileOptions): CompiledQuery {
-  const read = readQuery(query, options);
+export function compileQuery(query: unknown, { project, fields }: CompileOptions): CompiledQuery {
+  const read = readQuery(query, fields);
   if (!read.ok) throw invalid(read.issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
-  return print(read.condition, { project: options.project, feedback: "none", exact: false });
+  return print(read.condition, { project, feedback: "none", exact: false });
 }
 
 function print(condition: Condition, scope: PrintScope): CompiledQuery {

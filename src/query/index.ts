@@ -15,7 +15,5 @@ export {
   callsQuery,
   feedbackQuery,
   priceQuery,
-  oncePerLimits,
   type CallsFilter,
-  type SelectionLimits,
 } from "./read/wire-schema.ts";

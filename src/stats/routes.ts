@@ -24,9 +24,8 @@ export interface UsageStatsDeps extends StatsDeps {
 /** Routes for usage and cost over local time, by any dimension. */
 export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const limits = { selection: deps.selectionLimits, maxPercentiles: deps.maxPercentiles };
   const config = { access: readAccess, tag: "usage" };
-  const stats = { ...schemas.usageStats, body: usageStatsRequest(limits) };
+  const stats = { ...schemas.usageStats, body: usageStatsRequest(deps.maxPercentiles) };
   app.post("/usage/stats", { config, schema: stats }, async (request, reply) => {
     const project = request.grant.project(request.body.project_id);
     const nowMs = deps.clock.now();

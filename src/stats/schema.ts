@@ -4,7 +4,7 @@ import { anyCall } from "../http/schemas/any-call.ts";
 import { anyInteger, isoInstant, projectId } from "../http/schemas/fields.ts";
 import { oneOfNames } from "../http/schemas/known-names.ts";
 import { whenValid, wholeNumber } from "../http/schemas/zod-issues.ts";
-import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
+import { callsFilter, callsQuery } from "../query/index.ts";
 import { countFields } from "../usage/count-fields.ts";
 import { DIMENSION_NAMES, planDimensions, type Dimensions } from "./plan/dimensions.ts";
 import { LATENCY_AGGREGATIONS, orders, type RequestedOrder } from "./plan/order.ts";
@@ -43,7 +43,7 @@ export const groupLimit = wholeNumber()
   .describe("The maximum number of groups; `other` contains the rest");
 
 /** Request of `POST /usage/stats`. */
-export function usageStatsRequest(limits: { selection: SelectionLimits; maxPercentiles: number }) {
+export function usageStatsRequest(maxPercentiles: number) {
   return z
     .strictObject({
       project_id: projectId,
@@ -55,9 +55,9 @@ export function usageStatsRequest(limits: { selection: SelectionLimits; maxPerce
           "`calls` (default): each call adds its own usage. `traces`: each trace adds its whole usage where its root belongs; " +
             "`filter`, `query`, `group_by` and `latency` are of the root",
         ),
-      filter: callsFilter(limits.selection).nullish(),
-      query: callsQuery(limits.selection).nullish(),
-      any_call: anyCall(limits.selection).nullish().describe("Of at least one call of a trace"),
+      filter: callsFilter.nullish(),
+      query: callsQuery.nullish(),
+      any_call: anyCall.nullish().describe("Of at least one call of a trace"),
       group_by: groupByField(MAX_DIMENSIONS),
       include_costs: z.boolean().default(false).describe("If true, the response includes costs in USD."),
       latency: z
@@ -69,7 +69,7 @@ export function usageStatsRequest(limits: { selection: SelectionLimits; maxPerce
             .transform((names) => names ?? []),
           percentiles: z
             .array(z.number().min(0).max(100))
-            .max(limits.maxPercentiles)
+            .max(maxPercentiles)
             .nullish()
             .transform((percents) => percents ?? []),
         })

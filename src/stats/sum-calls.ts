@@ -1,6 +1,5 @@
 import { inTurns } from "../fairness/turns.ts";
 import type { PriceBook } from "../prices/price-book.ts";
-import type { SelectionLimits } from "../query/index.ts";
 import { AppError } from "../shared/errors.ts";
 import { hourOf } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
@@ -19,7 +18,6 @@ import type { StatsFold } from "./sums/stats-fold.ts";
 
 export interface StatsDeps {
   readonly engine: Engine;
-  readonly selectionLimits: SelectionLimits;
   /** Maximum number of calls read for one response, and of its aggregates. */
   readonly maxCalls: number;
   readonly maxAggregates: number;
@@ -41,11 +39,11 @@ export interface StatsRequested {
  * call's own usage depends on the other calls. Errors: validation; `StorageError`; too_many_calls.
  */
 export async function sumCalls(
-  { engine, selectionLimits, maxCalls, maxAggregates, bookFor, providerOf }: StatsDeps,
+  { engine, maxCalls, maxAggregates, bookFor, providerOf }: StatsDeps,
   { project, request: { filter, query, group_by }, plan, nowMs, signal }: StatsRequested,
 ): Promise<StatsFold> {
   const { window, buckets, latency } = plan;
-  const selection = planCalls(project, { filter, query, window }, selectionLimits);
+  const selection = planCalls(project, { filter, query, window });
   const book = plan.withCosts ? await bookFor(project) : undefined;
   const names = new LlmDictionary();
   const fold = new CallsFold(plan, { names, book, providerOf, maxAggregates });

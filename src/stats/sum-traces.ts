@@ -20,10 +20,10 @@ import { StatsFold } from "./sums/stats-fold.ts";
  * too_many_calls.
  */
 export async function sumTraces(
-  { engine, selectionLimits, maxCalls, maxAggregates, bookFor, providerOf }: StatsDeps,
+  { engine, maxCalls, maxAggregates, bookFor, providerOf }: StatsDeps,
   { project, request, plan, nowMs, signal }: StatsRequested,
 ): Promise<StatsFold> {
-  const traces = planTraces(project, request, { selectionLimits, nowMs });
+  const traces = planTraces(project, request, nowMs);
   const book = await bookFor(project);
   const deps = { engine, book, providerOf, maxCalls, maxTraces: maxAggregates, signal };
   const { ofRecords, ofCalls } = await selectTraces(deps, traces, (records) =>

@@ -11,7 +11,6 @@ import {
   type CallsFilter,
   type CallsSelection,
   type HourRange,
-  type SelectionLimits,
 } from "../query/index.ts";
 import { ofProject } from "../query/hour-buckets.ts";
 import { inHoursOf } from "../query/key-range.ts";
@@ -80,9 +79,8 @@ const MAX_HOURS_AT_ONCE = 3;
 export function planCalls(
   project: Project,
   { filter, query: written, limit, window }: CallsRequest,
-  limits?: SelectionLimits,
 ): CallsPlan {
-  const query = written == null ? undefined : compileQuery(written, { project, limits });
+  const query = written == null ? undefined : compileQuery(written, { project });
   const startedIn = window === undefined ? undefined : hoursOfWindow(window);
   const selected = { project, filter, query, startedIn };
   const condition = conditionOf(selected, window);

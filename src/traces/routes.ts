@@ -5,7 +5,6 @@ import { readAccess } from "../http/auth/guard.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import type { PriceBook } from "../prices/price-book.ts";
-import type { SelectionLimits } from "../query/index.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
 import type { ProviderOf } from "../usage/usage.ts";
@@ -21,7 +20,6 @@ import { schemas } from "./route-schemas.ts";
 export interface TraceListDeps {
   readonly engine: Engine;
   readonly clock: Clock;
-  readonly selectionLimits: SelectionLimits;
   /** Maximum number of calls and of traces read for one response. */
   readonly maxCalls: number;
   readonly maxTraces: number;
@@ -33,10 +31,10 @@ export interface TraceListDeps {
 /** Routes for lists of traces. */
 export async function traceListRoutes(root: FastifyInstance, deps: TraceListDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const { clock, selectionLimits, bookFor } = deps;
+  const { clock, bookFor } = deps;
   const config = { access: readAccess, tag: "usage" };
 
-  const list = { ...schemas.tracesQuery, body: tracesQueryRequest(selectionLimits) };
+  const list = { ...schemas.tracesQuery, body: tracesQueryRequest };
   app.post("/traces/query", { config, schema: list }, async (request, reply) => {
     const { project_id, order_by: order, direction, limit, page_token, ...selection } = request.body;
     const project = request.grant.project(project_id);
@@ -44,23 +42,20 @@ export async function traceListRoutes(root: FastifyInstance, deps: TraceListDeps
     const digest = selectionHash([project_id, start, end, filter, query, any_call, totals, order, direction]);
     const place = page_token == null ? undefined : readPageToken(page_token, digest);
     const window = { ...selection, end: place?.endUs ?? end };
-    const plan = planTraces(project, window, { selectionLimits, nowMs: clock.now() });
+    const plan = planTraces(project, window, clock.now());
     const signal = abortOnClose(reply);
     const page = { order, direction, after: place?.last, limit };
     const book = await bookFor(project);
     return sendJsonText(reply, await answerList({ ...deps, book, signal }, plan, { page, digest }));
   });
 
-  const facets = { ...schemas.tracesFacets, body: tracesFacetsRequest(selectionLimits) };
+  const facets = { ...schemas.tracesFacets, body: tracesFacetsRequest };
   app.post("/traces/facets", { config, schema: facets }, async (request, reply) => {
     const { project_id, ...requested } = request.body;
     const project = request.grant.project(project_id);
     const signal = abortOnClose(reply);
     const book = await bookFor(project);
-    const settings = { selectionLimits, nowMs: clock.now() };
-    return sendJsonText(
-      reply,
-      await answerFacets({ ...deps, book, signal }, { project, requested }, settings),
-    );
+    const asked = { project, requested, nowMs: clock.now() };
+    return sendJsonText(reply, await answerFacets({ ...deps, book, signal }, asked));
   });
 }

@@ -197,21 +197,6 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
       "/call/start",
       callStart("large", { op_name: long }),
     ),
-  MAX_FILTER_MEMBERS: async () =>
-    post(await start({ MAX_FILTER_MEMBERS: "2" }), "/trace/usage", {
-      project_id,
-      filter: { trace_ids: ["a", "b", "c"] },
-    }),
-  MAX_QUERY_DEPTH: async () =>
-    post(await start({ MAX_QUERY_DEPTH: "2" }), "/trace/usage", {
-      project_id,
-      query: { $expr: { $not: [{ $not: [{ $eq: [{ $getField: "op_name" }, { $literal: "x" }] }] }] } },
-    }),
-  MAX_QUERY_NODES: async () =>
-    post(await start({ MAX_QUERY_NODES: "2" }), "/trace/usage", {
-      project_id,
-      query: { $expr: { $eq: [{ $getField: "op_name" }, { $literal: "x" }] } },
-    }),
   MAX_METRICS: async () =>
     post(await start({ MAX_METRICS: "1" }), "/feedback/stats", stats([metric(), metric()])),
   MAX_PERCENTILES: async () =>

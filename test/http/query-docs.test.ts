@@ -78,7 +78,7 @@ describe("docs/query-language.md", () => {
   it.each([
     ...columns.keys(),
     ...[...computedColumns.keys()].map((name) => `summary.weave.${name}`),
-    ...Object.keys(callsFilter().shape),
+    ...Object.keys(callsFilter.shape),
   ])("names %s", (name) => {
     expect(page).toContain(`\`${name}\``);
   });

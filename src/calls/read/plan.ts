@@ -4,7 +4,6 @@ import {
   keyRangeOf,
   type SelectOptions,
   type CallsFilter,
-  type SelectionLimits,
   type SortKey,
 } from "../../query/index.ts";
 import { ALL_HOURS, intersect, type HourRange } from "../../query/bounds/time-range.ts";
@@ -37,12 +36,12 @@ export interface ListPlan extends Pick<SelectOptions, "project" | "filter" | "qu
 }
 
 /** Compiles a request. Throws `validation`. */
-export function planList(project: Project, request: CallsQuery, limits: SelectionLimits): ListPlan {
+export function planList(project: Project, request: CallsQuery): ListPlan {
   const { filter, page_token } = request;
   const selection = selectionHash([project, filter, request.query]);
   const cursor = page_token == null ? undefined : readToken(page_token, selection);
   const sort_by = request.sort_by?.length ? request.sort_by : orderOf(cursor);
-  const query = request.query == null ? undefined : compileQuery(request.query, { project, limits });
+  const query = request.query == null ? undefined : compileQuery(request.query, { project });
   const orderBy = sort_by.length > 0 ? compileSort(sort_by) : undefined;
   const order = timeOrderOf(sort_by);
   if (cursor !== undefined && cursor.order !== order) throw tokenError("This token belongs to another order");

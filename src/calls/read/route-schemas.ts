@@ -45,6 +45,7 @@ export const schemas = routeSchemas({
       },
       response: { ...call, inputs: {}, output: null },
     },
+    body: schema.streamQueryBody,
     response: { 200: { content: { "application/x-ndjson": { schema: schema.call } } } },
   },
   readCall: {
@@ -63,6 +64,7 @@ export const schemas = routeSchemas({
       request: { project_id: "acme/demo", filter: { trace_roots_only: true } },
       response: { count: 42 },
     },
+    body: schema.queryStatsBody,
     response: { 200: schema.queryStatsRes },
   },
   queryFields: {

@@ -5,7 +5,6 @@ import type { Engine } from "../../store/engine.ts";
 import { abortOnClose } from "../../http/when-closed.ts";
 import { sendJsonText } from "../../http/json-text.ts";
 import { NDJSON_TYPE, sendChunks } from "../../http/chunks.ts";
-import type { SelectionLimits } from "../../query/index.ts";
 import { windowOf } from "../../http/schemas/window-fields.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { readFields } from "./fields/read-fields.ts";
@@ -17,7 +16,7 @@ import type { CostOf } from "../../prices/cost-of-call.ts";
 import { callText, type CallTextOptions } from "./call-text.ts";
 import { callsWithFeedback, type CallAndFeedback, type FeedbackOf } from "./calls-with-feedback.ts";
 import { planList, type ListPlan } from "./plan.ts";
-import { MAX_LIMIT, queryStatsBody, streamQueryBody } from "./schema.ts";
+import { MAX_LIMIT } from "./schema.ts";
 import { schemas } from "./route-schemas.ts";
 import { selectKeys } from "./select-keys.ts";
 import { countCalls, readListed } from "./store.ts";
@@ -26,7 +25,6 @@ import { payloadsOf } from "./stored-call.ts";
 export interface CallsQueryDeps {
   readonly engine: Engine;
   readonly clock: Clock;
-  readonly selectionLimits: SelectionLimits;
   /** Reads the prices of a project. */
   readonly costsFor: (project: Project) => Promise<CostOf>;
   readonly feedbackOf: FeedbackOf;
@@ -39,7 +37,7 @@ const config = { access: readAccess, tag: "calls" };
 /** Registers the routes that read and count calls. */
 export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const { engine, selectionLimits } = deps;
+  const { engine } = deps;
 
   const read = async (plan: ListPlan, request: ReadOptions) => {
     const { limit, offset, signal } = request;
@@ -58,13 +56,9 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     };
   };
 
-  const streamRoute = {
-    config,
-    schema: { ...schemas.queryCalls, body: streamQueryBody(selectionLimits) },
-  };
-  app.post("/calls/stream_query", streamRoute, async (request, reply) => {
+  app.post("/calls/stream_query", { config, schema: schemas.queryCalls }, async (request, reply) => {
     const { project_id, columns, include_costs, include_feedback, limit, offset, ...query } = request.body;
-    const plan = planList(request.grant.project(project_id), query, selectionLimits);
+    const plan = planList(request.grant.project(project_id), query);
     const { calls, options, truncated, nextPage } = await read(plan, {
       limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT),
       offset: offset ?? 0,
@@ -80,7 +74,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
 
   app.post("/call/read", { config, schema: schemas.readCall }, async (request, reply) => {
     const { project_id, id, include_costs } = request.body;
-    const plan = planList(request.grant.project(project_id), { filter: { call_ids: [id] } }, selectionLimits);
+    const plan = planList(request.grant.project(project_id), { filter: { call_ids: [id] } });
     const signal = abortOnClose(reply);
     const { calls, options } = await read(plan, { limit: 1, offset: 0, includeCosts: include_costs, signal });
     const page = await calls.next();
@@ -89,13 +83,9 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     return sendJsonText(reply, `{"call":${text}}`);
   });
 
-  const statsRoute = {
-    config,
-    schema: { ...schemas.countCalls, body: queryStatsBody(selectionLimits) },
-  };
-  app.post("/calls/query_stats", statsRoute, async (request, reply) => {
+  app.post("/calls/query_stats", { config, schema: schemas.countCalls }, async (request, reply) => {
     const { project_id, ...query } = request.body;
-    const plan = planList(request.grant.project(project_id), query, selectionLimits);
+    const plan = planList(request.grant.project(project_id), query);
     return { count: await countCalls(engine, plan, abortOnClose(reply)) };
   });
 
@@ -105,7 +95,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     const bound = (us: number) => [{ $getField: "started_at" }, { $literal: isoOf(us) }];
     const query = { $expr: { $and: [{ $gte: bound(startUs) }, { $lt: bound(endUs) }] } };
     const newest = { query, sort_by: [{ field: "started_at", direction: "desc" }] } as const;
-    const plan = planList(request.grant.project(project_id), newest, selectionLimits);
+    const plan = planList(request.grant.project(project_id), newest);
     const found = await readFields(engine, plan, { prefix: prefix ?? "", signal: abortOnClose(reply) });
     return sendJsonText(reply, JSON.stringify(found));
   });

@@ -3,7 +3,7 @@ import { describedAs, instantMicros, isoInstant, projectId, anyInteger } from ".
 import { jsonObject } from "../../http/schemas/response-schema.ts";
 import { EXAMPLE_CHARACTERS, FIELD_TYPES, MAX_FIELDS } from "./fields/found-fields.ts";
 import { MAX_TOKEN_LENGTH } from "./page-token.ts";
-import { callsQuery, sdkFilter, type SelectionLimits } from "../../query/index.ts";
+import { callsQuery, sdkFilter } from "../../query/index.ts";
 
 /** Maximum calls in one response. */
 export const MAX_LIMIT = 1_000_000;
@@ -14,11 +14,11 @@ const includeCosts = z
   .describe("Adds the cost of the call's usage as `summary.weave.costs`.");
 
 /** Ignores unknown members, which SDKs send. */
-export function streamQueryBody(limits: SelectionLimits) {
-  const body = z.object({
+export const streamQueryBody = z
+  .object({
     project_id: projectId,
-    filter: sdkFilter(limits).nullish(),
-    query: callsQuery(limits).nullish(),
+    filter: sdkFilter.nullish(),
+    query: callsQuery.nullish(),
     sort_by: z
       .array(z.object({ field: z.string(), direction: z.enum(["asc", "desc"]) }))
       .max(10)
@@ -45,18 +45,16 @@ export function streamQueryBody(limits: SelectionLimits) {
       .max(1000)
       .nullish()
       .describe("Fields to return. Payloads without a requested field are empty."),
-  });
-  return body.meta({ id: "CallsQueryReq" });
-}
+  })
+  .meta({ id: "CallsQueryReq" });
 
-export function queryStatsBody(limits: SelectionLimits) {
-  const body = z.object({
+export const queryStatsBody = z
+  .object({
     project_id: projectId,
-    filter: sdkFilter(limits).nullish(),
-    query: callsQuery(limits).nullish(),
-  });
-  return body.meta({ id: "CallsQueryStatsReq" });
-}
+    filter: sdkFilter.nullish(),
+    query: callsQuery.nullish(),
+  })
+  .meta({ id: "CallsQueryStatsReq" });
 
 export const callReadBody = z
   .object({ project_id: projectId, id: z.string(), include_costs: includeCosts })

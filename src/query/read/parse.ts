@@ -7,15 +7,12 @@ import { didYouMean } from "../nearest-names.ts";
 import { isOperation, operators, type OperatorRow } from "./operators.ts";
 import { checkLength, onlyEntry, parseMembers } from "./shapes.ts";
 
-export interface QueryLimits {
-  /** The maximum depth of operations, conversions and structured literals. */
-  readonly maxDepth: number;
-  /** The maximum number of operations and operands of a query. */
-  readonly maxNodes: number;
-}
+/** The maximum depth of operations, conversions and structured literals. */
+const MAX_DEPTH = 64;
+/** The maximum number of operations and operands of a query. */
+const MAX_NODES = 1000;
 
 export interface QueryReading {
-  readonly limits: QueryLimits;
   readonly fields: FieldResolver;
   readonly issues: Issues;
 }
@@ -32,7 +29,7 @@ interface NodeAt {
 
 /**
  * Turns JSON into nodes. Errors: all issues are added; the result must then not be used.
- * Cost: O(maxNodes) time and O(maxDepth) stack for any input.
+ * Cost: O(MAX_NODES) time and O(MAX_DEPTH) stack for any input.
  */
 export function parseQuery(json: unknown, reading: QueryReading): Operation | undefined {
   const { issues } = reading;
@@ -56,11 +53,11 @@ export function parseQuery(json: unknown, reading: QueryReading): Operation | un
 }
 
 function parseOperand(json: unknown, { loc, depth }: NodeAt, reading: Reading): Operand | undefined {
-  const { issues, limits } = reading;
-  if (reading.nodes >= limits.maxNodes) {
+  const { issues } = reading;
+  if (reading.nodes >= MAX_NODES) {
     // Reported once. The rest is ignored.
-    return reading.nodes++ === limits.maxNodes
-      ? issues.add(["query", "$expr"], "too_long", `A query has at most ${limits.maxNodes} nodes`)
+    return reading.nodes++ === MAX_NODES
+      ? issues.add(["query", "$expr"], "too_long", `A query has at most ${MAX_NODES} nodes`)
       : undefined;
   }
   reading.nodes++;
@@ -77,8 +74,8 @@ function parseOperand(json: unknown, { loc, depth }: NodeAt, reading: Reading): 
       `Unknown operator ${quote(entry.name)}, known are ${known.join(", ")}.${hint}`,
     );
   }
-  if (depth > limits.maxDepth && !isScalar(entry.value)) {
-    return issues.add(at, "too_deep", `A query nests at most ${limits.maxDepth} levels deep`);
+  if (depth > MAX_DEPTH && !isScalar(entry.value)) {
+    return issues.add(at, "too_deep", `A query nests at most ${MAX_DEPTH} levels deep`);
   }
   return parseSyntax(entry.value, { loc, row, at: { loc: at, depth: depth + 1 } }, reading);
 }
@@ -126,7 +123,7 @@ function parseOperands(json: unknown, at: NodeAt, reading: Reading): readonly Op
   for (const [index, item] of json.entries()) {
     const operand = parseOperand(item, { loc: [...at.loc, index], depth: at.depth }, reading);
     if (operand !== undefined) operands.push(operand);
-    if (reading.nodes > reading.limits.maxNodes) break;
+    if (reading.nodes > MAX_NODES) break;
   }
   return operands.length === json.length ? operands : undefined;
 }
@@ -220,7 +217,7 @@ function parseObject(
     const operand = parseOperand(value, { loc: [...at.loc, name], depth: at.depth }, reading);
     const text = operand === undefined ? undefined : jsonOfLiteral(operand, reading.issues);
     texts.push(text === undefined ? undefined : `${stringifyJson(name)}:${text}`);
-    if (reading.nodes > reading.limits.maxNodes) return undefined;
+    if (reading.nodes > MAX_NODES) return undefined;
   }
   return texts.includes(undefined) ? undefined : { kind: "structure", loc, json: `{${texts.join(",")}}` };
 }

@@ -4,14 +4,8 @@ import { Issues } from "../issues.ts";
 import { callFields, type FieldResolver } from "../fields/fields.ts";
 import { weightOfPath } from "../fields/json-path.ts";
 import { leavesOfCondition, type Leaf } from "./leaves.ts";
-import { parseQuery, type QueryLimits } from "./parse.ts";
+import { parseQuery } from "./parse.ts";
 import type { Condition } from "./typed.ts";
-
-export interface ReadOptions {
-  /** The known field names. Default: those of a call. */
-  readonly fields?: FieldResolver | undefined;
-  readonly limits?: QueryLimits | undefined;
-}
 
 export interface RefusedQuery {
   readonly ok: false;
@@ -19,15 +13,13 @@ export interface RefusedQuery {
   readonly issues: readonly Issue[];
 }
 
-export const defaultQueryLimits: QueryLimits = { maxDepth: 64, maxNodes: 1000 };
-
-/** Parses and checks a query and reports all of its issues. Needs no project. */
+/** Parses and checks a query and reports all of its issues. Needs no project. `fields`: the known field names. */
 export function readQuery(
   query: unknown,
-  { fields = callFields, limits = defaultQueryLimits }: ReadOptions = {},
+  fields: FieldResolver = callFields,
 ): { readonly ok: true; readonly condition: Condition } | RefusedQuery {
   const issues = new Issues();
-  const operation = parseQuery(query, { fields, limits, issues });
+  const operation = parseQuery(query, { fields, issues });
   const condition = operation && checkOperation(operation, issues);
   if (condition !== undefined && leavesOfCondition(condition).reduce(addWeight, 0) > MAX_WEIGHT) {
     issues.add(["query", "$expr"], "too_long", "The query has too many long paths or feedback fields");

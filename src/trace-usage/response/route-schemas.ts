@@ -1,5 +1,5 @@
 import { routeSchemas } from "../../http/openapi/route-text.ts";
-import { callsUsageReq, traceUsageRes } from "./schema.ts";
+import { callsUsageReq, traceUsageReq, traceUsageRes } from "./schema.ts";
 
 const usage = {
   requests: 2,
@@ -31,6 +31,7 @@ export const schemas = routeSchemas({
       "response; `POST /traces/query` lists it.",
     success: "Usage by call and LLM",
     truncated,
+    body: traceUsageReq,
     example: {
       request: {
         project_id: "acme/demo",

@@ -1,11 +1,9 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { z } from "zod";
 import { readAccess } from "../../http/auth/guard.ts";
 import type { Engine } from "../../store/engine.ts";
 import { abortOnClose, whenClosed } from "../../http/when-closed.ts";
 import { bodyOf } from "../../http/chunks.ts";
-import { callsFilter, callsQuery, type SelectionLimits } from "../../query/index.ts";
 import type { Project } from "../../shared/project.ts";
 import { ByteWriter } from "./bytes/byte-writer.ts";
 import { LlmDictionary } from "../table/llm-dictionary.ts";
@@ -14,7 +12,6 @@ import { readCalls } from "../read-calls.ts";
 import { NO_MORE_COLUMNS } from "../table/more-columns.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
-import { includeCosts, fullCosts, limit, ownOnly } from "./schema.ts";
 import { schemas } from "./route-schemas.ts";
 import { streamTraceUsage } from "./stream-trace-usage.ts";
 
@@ -22,7 +19,6 @@ export interface TraceUsageDeps {
   readonly engine: Engine;
   /** Maximum calls per response. */
   readonly maxTraceCalls: number;
-  readonly selectionLimits: SelectionLimits;
   /** Reads the prices of a project. */
   readonly costsFor: (project: Project) => Promise<CostOf>;
 }
@@ -32,31 +28,10 @@ const config = { access: readAccess, tag: "usage" };
 /** Registers the routes that return usage and costs of calls. */
 export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const traceUsageReq = z
-    .strictObject({
-      project_id: z.string(),
-      filter: callsFilter(deps.selectionLimits).nullish(),
-      query: callsQuery(deps.selectionLimits).nullish(),
-      include_costs: includeCosts,
-      full_costs: fullCosts,
-      own_only: ownOnly,
-      limit,
-    })
-    .meta({
-      examples: [
-        { project_id: "acme/demo", filter: { trace_roots_only: true }, include_costs: true },
-        {
-          project_id: "acme/demo",
-          query: { $expr: { $gt: [{ $getField: "summary.weave.latency_ms" }, { $literal: 5000 }] } },
-        },
-      ],
-    });
-
-  const schema = { ...schemas.traceUsage, body: traceUsageReq };
-  app.post("/trace/usage", { config, schema }, async (request, reply) => {
+  app.post("/trace/usage", { config, schema: schemas.traceUsage }, async (request, reply) => {
     const { project_id, include_costs, full_costs, own_only, ...selected } = request.body;
     const project = request.grant.project(project_id);
-    const plan = planCalls(project, selected, deps.selectionLimits);
+    const plan = planCalls(project, selected);
     return sendUsage(reply, plan, { deps, requested: { include_costs, full_costs, own_only } });
   });
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { anyInteger } from "../../http/schemas/fields.ts";
 import { wholeNumber } from "../../http/schemas/zod-issues.ts";
+import { callsFilter, callsQuery } from "../../query/index.ts";
 import type { TokenCostWire } from "../../prices/cost-fields.ts";
 import type { CountWire } from "../../usage/count-fields.ts";
 
@@ -67,6 +68,26 @@ export const traceUsageRes = z
   })
   .meta({ id: "TraceUsageRes" });
 
+export const traceUsageReq = z
+  .strictObject({
+    project_id: z.string(),
+    filter: callsFilter.nullish(),
+    query: callsQuery.nullish(),
+    include_costs: includeCosts,
+    full_costs: fullCosts,
+    own_only: ownOnly,
+    limit,
+  })
+  .meta({
+    examples: [
+      { project_id: "acme/demo", filter: { trace_roots_only: true }, include_costs: true },
+      {
+        project_id: "acme/demo",
+        query: { $expr: { $gt: [{ $getField: "summary.weave.latency_ms" }, { $literal: 5000 }] } },
+      },
+    ],
+  });
+
 export const callsUsageReq = z
   .strictObject({
     project_id: z.string(),
@@ -77,5 +98,3 @@ export const callsUsageReq = z
     limit,
   })
   .meta({ id: "CallsUsageReq" });
-
-export { fullCosts, includeCosts, limit, ownOnly };

@@ -1,7 +1,7 @@
 import type { CallsFilter } from "../../query/index.ts";
 import { parseJson } from "../../shared/json.ts";
 import { moneyText } from "../../prices/money.ts";
-import { planTraces, type PlanSettings, type TracesRequested } from "../plan/plan-traces.ts";
+import { planTraces, type TracesRequested } from "../plan/plan-traces.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Facet } from "./plan-facets.ts";
 import type { ReadDeps } from "../read/fold-traces.ts";
@@ -16,16 +16,19 @@ export interface FacetsRequested extends TracesRequested {
 /** Builds the text of a response: facets with a condition on their own field select by the other conditions. */
 export async function answerFacets(
   deps: ReadDeps,
-  { project, requested }: { readonly project: Project; readonly requested: FacetsRequested },
-  settings: PlanSettings,
+  {
+    project,
+    requested,
+    nowMs,
+  }: { readonly project: Project; readonly requested: FacetsRequested; readonly nowMs: number },
 ): Promise<string> {
   const { fields, limit, ...selection } = requested;
   // the whole selection is checked, also where no facet uses it
-  planTraces(project, selection, settings);
+  planTraces(project, selection, nowMs);
   const selections = fields.map(({ field }) => withoutOwnCondition(selection, field));
   const texts: string[] = [];
   for (const [one, places] of Map.groupBy(fields.keys(), (place) => selections[place]!)) {
-    const plan = planTraces(project, one, settings);
+    const plan = planTraces(project, one, nowMs);
     const facets = [...places].map((place) => fields[place]!);
     const found = await readFacets(deps, plan, { facets, limit });
     for (const [index, place] of [...places].entries())

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { anyInteger } from "../../http/schemas/fields.ts";
 import { startBeforeEnd } from "../../http/schemas/window-fields.ts";
 import { wholeNumber } from "../../http/schemas/zod-issues.ts";
-import type { SelectionLimits } from "../../query/index.ts";
 import { oneOfNames } from "../../http/schemas/known-names.ts";
 import { tracesFields } from "../selection-schema.ts";
 import { FACET_NAMES, planFacets } from "./plan-facets.ts";
@@ -16,32 +15,30 @@ const field = z
   .meta({ id: "TraceField", description: "A field of the root, as the query language names it" });
 
 /** Request of `POST /traces/facets`. */
-export function tracesFacetsRequest(limits: SelectionLimits) {
-  return z
-    .strictObject({
-      ...tracesFields(limits),
-      fields: z
-        .array(z.union([oneOfNames(FACET_NAMES), field]))
-        .min(1)
-        .max(MAX_FIELDS)
-        .transform((requested, context) => {
-          const { facets, issues } = planFacets(requested);
-          for (const { loc, msg, type } of issues)
-            context.addIssue({ code: "custom", path: [...loc], message: msg, params: { type } });
-          return facets;
-        })
-        .describe(
-          "`llm`, `provider` and `feedback` (its types) are of any call of the trace; the other fields are the root's",
-        ),
-      limit: wholeNumber()
-        .min(1)
-        .max(MAX_VALUES)
-        .default(DEFAULT_VALUES)
-        .describe("The maximum number of values of a field; `other` counts the rest"),
-    })
-    .check(startBeforeEnd)
-    .meta({ id: "TracesFacetsReq" });
-}
+export const tracesFacetsRequest = z
+  .strictObject({
+    ...tracesFields,
+    fields: z
+      .array(z.union([oneOfNames(FACET_NAMES), field]))
+      .min(1)
+      .max(MAX_FIELDS)
+      .transform((requested, context) => {
+        const { facets, issues } = planFacets(requested);
+        for (const { loc, msg, type } of issues)
+          context.addIssue({ code: "custom", path: [...loc], message: msg, params: { type } });
+        return facets;
+      })
+      .describe(
+        "`llm`, `provider` and `feedback` (its types) are of any call of the trace; the other fields are the root's",
+      ),
+    limit: wholeNumber()
+      .min(1)
+      .max(MAX_VALUES)
+      .default(DEFAULT_VALUES)
+      .describe("The maximum number of values of a field; `other` counts the rest"),
+  })
+  .check(startBeforeEnd)
+  .meta({ id: "TracesFacetsReq" });
 
 const count = anyInteger.min(0);
 

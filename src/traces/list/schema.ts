@@ -2,7 +2,6 @@ import { z } from "zod";
 import { anyInteger, isoInstant } from "../../http/schemas/fields.ts";
 import { startBeforeEnd } from "../../http/schemas/window-fields.ts";
 import { wholeNumber } from "../../http/schemas/zod-issues.ts";
-import type { SelectionLimits } from "../../query/index.ts";
 import { oneOfNames } from "../../http/schemas/known-names.ts";
 import { tracesFields } from "../selection-schema.ts";
 import { TRACE_VALUES } from "../trace-values.ts";
@@ -11,24 +10,22 @@ export const MAX_TRACES = 500;
 const DEFAULT_TRACES = 50;
 
 /** Request of `POST /traces/query`. */
-export function tracesQueryRequest(limits: SelectionLimits) {
-  return z
-    .strictObject({
-      ...tracesFields(limits),
-      order_by: oneOfNames(TRACE_VALUES)
-        .default("started_at")
-        .describe("Sorts the whole selection; unknown values are last, equal ones are sorted by trace id"),
-      direction: oneOfNames(["desc", "asc"]).default("desc"),
-      limit: wholeNumber()
-        .min(1)
-        .max(MAX_TRACES)
-        .default(DEFAULT_TRACES)
-        .describe("The maximum number of traces in the response"),
-      page_token: z.string().nullish().describe("`next_page_token` of the previous page of the same request"),
-    })
-    .check(startBeforeEnd)
-    .meta({ id: "TracesQueryReq" });
-}
+export const tracesQueryRequest = z
+  .strictObject({
+    ...tracesFields,
+    order_by: oneOfNames(TRACE_VALUES)
+      .default("started_at")
+      .describe("Sorts the whole selection; unknown values are last, equal ones are sorted by trace id"),
+    direction: oneOfNames(["desc", "asc"]).default("desc"),
+    limit: wholeNumber()
+      .min(1)
+      .max(MAX_TRACES)
+      .default(DEFAULT_TRACES)
+      .describe("The maximum number of traces in the response"),
+    page_token: z.string().nullish().describe("`next_page_token` of the previous page of the same request"),
+  })
+  .check(startBeforeEnd)
+  .meta({ id: "TracesQueryReq" });
 
 const count = anyInteger.min(0);
 const text = z.string().nullable();

@@ -13,7 +13,6 @@ import {
   whereSelected,
   type CallsFilter,
   type CompiledQuery,
-  type SelectionLimits,
 } from "../../query/index.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { inHoursOf } from "../../query/key-range.ts";
@@ -57,20 +56,15 @@ export interface TracesRequested extends CallConditions {
   readonly totals?: RequestedTotals | null | undefined;
 }
 
-export interface PlanSettings {
-  readonly selectionLimits: SelectionLimits;
-  readonly nowMs: number;
-}
-
 /** Plans a query. Errors: validation. */
 export function planTraces(
   project: Project,
   { start, end, any_call, totals, ...root }: TracesRequested,
-  { selectionLimits: limits, nowMs }: PlanSettings,
+  nowMs: number,
 ): TracesPlan {
   const window = windowOf({ start, end }, nowMs);
-  const ofRoot = compiled(project, root, limits);
-  const ofAny = compiled(project, any_call ?? {}, limits);
+  const ofRoot = compiled(project, root);
+  const ofAny = compiled(project, any_call ?? {});
   const range = keyRangeOf({ ...ofRoot, startedIn: hoursOfWindow(window) });
   const traces = tracesOfRange(project, range);
   return {
@@ -90,12 +84,8 @@ interface Compiled {
   readonly query: CompiledQuery | undefined;
 }
 
-function compiled(
-  project: Project,
-  { filter, query: written }: CallConditions,
-  limits: SelectionLimits,
-): Compiled {
-  return { filter, query: written == null ? undefined : compileQuery(written, { project, limits }) };
+function compiled(project: Project, { filter, query: written }: CallConditions): Compiled {
+  return { filter, query: written == null ? undefined : compileQuery(written, { project }) };
 }
 
 /** `undefined` if it holds for all calls. */

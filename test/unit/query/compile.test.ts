@@ -16,8 +16,8 @@ function textOf(query: unknown): string {
   return render(compileQuery(query, { project }).condition).text;
 }
 
-function issuesOf(query: unknown, limits?: { maxDepth: number; maxNodes: number }): readonly Issue[] {
-  const read = readQuery(query, { limits });
+function issuesOf(query: unknown): readonly Issue[] {
+  const read = readQuery(query);
   return read.ok ? [] : read.issues;
 }
 
@@ -127,7 +127,6 @@ describe("compileQuery", () => {
         type: "too_deep",
       },
     ]);
-    expect(issuesOf(nested(10, one), { maxDepth: 9, maxNodes: 1000 })).toHaveLength(1);
   });
 
   it("accepts 1,000 nodes, and no more, and reports that once", () => {
