@@ -36,7 +36,6 @@ const suites = {
     "trace-usage-query",
     "traces",
     "training-tenants",
-    "two-writers",
     "usage-stats",
     "whoami",
   ],

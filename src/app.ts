@@ -117,8 +117,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { INGEST_BODY_LIMIT_BYTES: bodyLimitBytes } = config;
   const { lingerMs = INGEST_LINGER_MS } = deps;
   const writing = { lingerMs, pending: limiters.writes, onBatch: metrics.batchWritten };
-  const traces = createStorageKeyLookup(engine);
-  const writer = createCallWriter({ engine, traces }, writing);
+  const lookup = createStorageKeyLookup(engine);
+  const writer = createCallWriter({ engine, lookup }, writing);
   const feedback = createFeedbackWriter(engine, clock, writing);
   const content = createContentWriter(engine, writing);
   const all = { calls: meterUsageBasis(writer, registry), feedback, content };
@@ -128,7 +128,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const requestErasure = await registerDeletions(app, config, { engine, clock, writer });
   const ingestDeps = { writer: writers.calls, bodyLimitBytes };
-  await app.register(ingestRoutes, { ...ingestDeps, engine, traces, clock, requestErasure });
+  await app.register(ingestRoutes, { ...ingestDeps, engine, lookup, clock, requestErasure });
   await app.register(contentRoutes, { engine, writer: writers.content, bodyLimitBytes });
   await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
   await app.register(otlpRoutes, ingestDeps);
@@ -160,7 +160,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(traceListRoutes, { ...statsDeps, maxTraces: maxAggregates });
   await app.register(feedbackRoutes, { engine, writer: writers.feedback, clock, bodyLimitBytes });
   await app.register(feedbackStatsRoutes, { ...statsDeps, limits: feedbackStatsLimits(config) });
-  const completions = disk.limitRecording(completionStore(writer, traces, createNamedCalls(engine, traces)));
+  const completions = disk.limitRecording(completionStore(writer, lookup, createNamedCalls(engine, lookup)));
   const recording = { completions, journal: deps.journal, clock, registry };
   const ledger = createOwnerLedger(engine, writing);
   app.addHook("onClose", () => ledger.drain());

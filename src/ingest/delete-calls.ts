@@ -13,7 +13,7 @@ import type { Project } from "../shared/project.ts";
 
 export interface DeleteDeps {
   readonly engine: Engine;
-  readonly traces: StorageKeyLookup;
+  readonly lookup: StorageKeyLookup;
   readonly writer: CallWriter;
 }
 
@@ -38,7 +38,7 @@ export async function deleteCalls(
 ): Promise<number> {
   const ids = [...new Set(request.ids)];
   const readAt = await readDeletionMark(deps.engine, project);
-  const keyOf = await deps.traces.find(
+  const keyOf = await deps.lookup.find(
     ids.map((id) => ({ project, id })),
     { fresh: true },
   );

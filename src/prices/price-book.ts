@@ -1,9 +1,9 @@
 import type { PricedUsage, Service } from "../usage/usage.ts";
-import type { BuiltInPrices } from "./list/built-in-prices.ts";
+import type { PriceList } from "./list/price-list.ts";
 import type { CallCost } from "./cost-fields.ts";
 import { costOfCall } from "./cost-of-call.ts";
 import { listProviderOf } from "./list/model-names.ts";
-import type { ListedModel } from "./list/price-list.ts";
+import type { ListedModel } from "./list/list-entries.ts";
 import { projectPriceNames } from "./project/project-price-names.ts";
 import {
   NO_PRICE,
@@ -43,7 +43,7 @@ export interface FoundPrice {
 }
 
 export interface BookOptions {
-  readonly builtIn: BuiltInPrices;
+  readonly list: PriceList;
   readonly project: ProjectSchedules;
   /** Called with LLM ids that have no price: once per id and book, and again after many others. */
   readonly onUnknown?: (llmId: string) => void;
@@ -95,8 +95,8 @@ class Prices {
   readonly #listed: ListedModel | undefined;
   readonly #isFree: boolean;
 
-  constructor(llmId: string, { provider, tier }: Service, { builtIn, project }: BookOptions) {
-    const listed = builtIn.find(llmId, provider);
+  constructor(llmId: string, { provider, tier }: Service, { list, project }: BookOptions) {
+    const listed = list.find(llmId, provider);
     const seller = listProviderOf(provider)?.id ?? listed?.provider;
     const tiers = tier !== "" && includesTier(tier, seller) ? [tier, ""] : [tier];
     const schedule = listed === null ? null : scheduleAtTier(listed, tier);

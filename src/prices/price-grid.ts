@@ -20,12 +20,12 @@ export function priceGrid(prices: ModelInfo["prices"], ratesAt: (atMs: number) =
 }
 
 function daily(hours: readonly number[], ratesAt: (timeUs: number) => Rates | null): Schedule {
-  const aggregates = hours.map(ratesAt);
-  if (aggregates.length === 1) return constant(aggregates[0]!);
+  const rates = hours.map(ratesAt);
+  if (rates.length === 1) return constant(rates[0]!);
   return (atUs) => {
     const dayStartUs = Math.floor(atUs / dayUs) * dayUs;
     const now = hours.findLastIndex((timeUs) => timeUs <= atUs - dayStartUs);
-    return { rates: aggregates[now]!, sinceUs: null, untilUs: dayStartUs + (hours[now + 1] ?? dayUs) };
+    return { rates: rates[now]!, sinceUs: null, untilUs: dayStartUs + (hours[now + 1] ?? dayUs) };
   };
 }
 

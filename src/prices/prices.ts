@@ -1,9 +1,7 @@
 import type { Project } from "../shared/project.ts";
-import { createBuiltInPrices } from "./list/built-in-prices.ts";
 import type { CostOf } from "./cost-of-call.ts";
 import { listProviderOf } from "./list/model-names.ts";
 import { createPriceBook, type BookOptions, type PriceBook } from "./price-book.ts";
-import type { PriceList } from "./list/price-list.ts";
 import type { PriceStore } from "./project/price-store.ts";
 import { projectSchedules } from "./project/project-prices.ts";
 
@@ -18,21 +16,14 @@ export interface Prices {
   providerOf(llmId: string, servedBy?: string): string | null;
 }
 
-export interface PricesOptions extends Pick<BookOptions, "onUnknown"> {
-  readonly list: PriceList;
-}
+export type PricesOptions = Omit<BookOptions, "project">;
 
-export function createPrices(store: PriceStore, { list, ...options }: PricesOptions): Prices {
-  const builtIn = createBuiltInPrices(list);
+export function createPrices(store: PriceStore, options: PricesOptions): Prices {
   return {
     providerOf: (llmId, servedBy = "") =>
-      listProviderOf(servedBy)?.id ?? (servedBy || (builtIn.find(llmId)?.provider ?? null)),
+      listProviderOf(servedBy)?.id ?? (servedBy || (options.list.find(llmId)?.provider ?? null)),
     async bookFor(project) {
-      return createPriceBook({
-        ...options,
-        builtIn,
-        project: projectSchedules(await store.all(project)),
-      });
+      return createPriceBook({ ...options, project: projectSchedules(await store.all(project)) });
     },
   };
 }

@@ -7,20 +7,8 @@ import { whenValid, wholeNumber } from "../http/schemas/zod-issues.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 import { countFields } from "../usage/count-fields.ts";
 import { DIMENSION_NAMES, planDimensions, type Dimensions } from "./plan/dimensions.ts";
-import { LATENCY_AGGREGATIONS } from "./plan/latency.ts";
-import {
-  CALLS_STATED_MEMBER,
-  COST_MEMBERS,
-  COST_PER_TRACE_MEMBER,
-  COUNT_MEMBERS,
-  PARTIAL_MEMBER,
-  STATED_COST_MEMBER,
-  SUBJECTS,
-  TRACE_COUNT_MEMBERS,
-  WASTED_COST_MEMBER,
-  type Subject,
-} from "../usage-rollup/total-members.ts";
-import { orders, type RequestedOrder } from "./plan/order.ts";
+import { LATENCY_AGGREGATIONS, orders, type RequestedOrder } from "./plan/order.ts";
+import { SUBJECTS, totalMembers, type Subject } from "../usage-rollup/total-members.ts";
 
 export const MAX_GROUPS = 1000;
 const DEFAULT_GROUPS = 100;
@@ -127,29 +115,28 @@ const ofSubject = z.superRefine<{ of: Subject; any_call?: object | null | undefi
 export type UsageStatsRequest = z.output<ReturnType<typeof usageStatsRequest>>;
 
 const count = anyInteger.min(0);
-const cost = z.number().nullable().optional();
 const counts = Object.fromEntries(countFields.map(({ wire }) => [wire, count]));
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  stated_cost:
+    "With costs: what responses state that they cost (USD), beside the costs computed here; null if none does",
+  calls_stated: "With costs: how many calls state a cost",
+  partial:
+    "With costs: whether something of this total has no price, so that it cost more than its costs say",
+  wasted_cost: "Of traces, with costs: what failed calls and the calls below them cost (USD)",
+  cost_per_trace: "Of traces, with costs: `total_cost` by trace (USD); null without traces or a price",
+};
+const isAlways = (name: string): boolean =>
+  totalMembers("calls", false).some((member) => member.name === name);
 
 const total = z
   .object({
-    ...Object.fromEntries(COUNT_MEMBERS.map((name) => [name, count])),
-    ...Object.fromEntries(COST_MEMBERS.map((name) => [name, cost])),
-    [STATED_COST_MEMBER]: cost.describe(
-      "With costs: what responses state that they cost (USD), beside the costs computed here; null if none does",
-    ),
-    [CALLS_STATED_MEMBER]: count.optional().describe("With costs: how many calls state a cost"),
-    [PARTIAL_MEMBER]: z
-      .boolean()
-      .optional()
-      .describe(
-        "With costs: whether something of this total has no price, so that it cost more than its costs say",
-      ),
-    ...Object.fromEntries(TRACE_COUNT_MEMBERS.map((name) => [name, count.optional()])),
-    [WASTED_COST_MEMBER]: cost.describe(
-      "Of traces, with costs: what failed calls and the calls below them cost (USD)",
-    ),
-    [COST_PER_TRACE_MEMBER]: cost.describe(
-      "Of traces, with costs: `total_cost` by trace (USD); null without traces or a price",
+    ...Object.fromEntries(
+      totalMembers("traces", true).map(({ name, kind }) => {
+        const value = kind === "count" ? count : kind === "partial" ? z.boolean() : z.number().nullable();
+        const member = isAlways(name) ? value : value.optional();
+        return [name, name in DESCRIPTIONS ? member.describe(DESCRIPTIONS[name]!) : member];
+      }),
     ),
     latency_ms: z.record(z.string(), z.number().nullable()).optional(),
   })

@@ -13,7 +13,7 @@ import type { Engine } from "../store/engine.ts";
 import { answerFacets } from "./facets/answer-facets.ts";
 import { tracesFacetsRequest } from "./facets/schema.ts";
 import { answerList } from "./list/answer-list.ts";
-import { readPageToken } from "./list/page-token.ts";
+import { readPageToken } from "./list/order.ts";
 import { tracesQueryRequest } from "./list/schema.ts";
 import { planTraces } from "./plan/plan-traces.ts";
 import { schemas } from "./route-schemas.ts";

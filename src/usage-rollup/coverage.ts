@@ -1,5 +1,5 @@
 import type { Fingerprints } from "./fingerprints.ts";
-import { hoursIn, isSingleHour, spanKey, singleHour, type HourSpan } from "./hours.ts";
+import { hoursIn, spanKey, singleHour, type HourSpan } from "./hours.ts";
 import type { RollupManifest } from "./manifests.ts";
 import type { MultiHourTraceSet } from "./multi-hour-traces.ts";
 
@@ -61,27 +61,17 @@ export function findCoverage(snapshot: RollupSnapshot): RollupCoverage {
     } else for (const { hour } of sets) if (materializedHours.has(hour)) unmaterializedSpanHours.add(hour);
   }
   return {
-    manifests: found.filter((manifest) => hoursOf(manifest).some(isRequested)),
+    manifests: found.filter((manifest) => hoursIn(manifest).some(isRequested)),
     spans,
     unmaterializedHours: hours.filter((hour) => !materializedHours.has(hour) && isRequested(hour)),
     unmaterializedSpanHours: [...unmaterializedSpanHours].filter(isRequested),
   };
 }
 
-/** Hours of the traces of a manifest. */
-function hoursOf(manifest: RollupManifest): readonly number[] {
-  return isSingleHour(manifest) ? [manifest.hour] : hoursIn(manifest);
-}
-
 /** True if two coverages name the same manifests, so the same traces are left to query time. */
 export function isSameCoverage(a: RollupCoverage, b: RollupCoverage): boolean {
-  return (
-    a.manifests.length === b.manifests.length &&
-    a.manifests.every(({ batch, hour }, index) => {
-      const manifest = b.manifests[index]!;
-      return manifest.batch === batch && manifest.hour === hour;
-    })
-  );
+  const keysOf = ({ manifests }: RollupCoverage) => manifests.map(({ batch, hour }) => `${batch} ${hour}`);
+  return keysOf(a).join() === keysOf(b).join();
 }
 
 /** Computes the trace-set hash of each hour's multi-hour traces. */

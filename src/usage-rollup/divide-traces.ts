@@ -1,15 +1,17 @@
+import type { HourRange } from "../query/index.ts";
 import { sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { findCoverage, isSameCoverage, type RollupCoverage } from "./coverage.ts";
-import { hourIn } from "./hours.ts";
+import { hourIn, type Reading } from "./hours.ts";
 import type { RollupManifest } from "./manifests.ts";
 import { keysOutside } from "./multi-hour-traces.ts";
-import type { WindowSnapshot } from "./snapshot.ts";
+import { readSnapshot } from "./snapshot.ts";
 
 /** Query answered from usage records where these cover a trace, and from calls elsewhere. */
-export interface DividedQuery<OfRecords, OfCalls> {
-  readonly project: Project;
-  readonly readSnapshot: () => Promise<WindowSnapshot>;
+interface DividedQuery<OfRecords, OfCalls> {
+  /** The calls started in these hours; `margin`: as of `readSnapshot`. */
+  readonly started: HourRange;
+  readonly margin: number;
   /**
    * Reads the records of manifests, while the calls are read. `unable`: they cannot answer; `changed`: an hour was materialized
    * meanwhile.
@@ -38,26 +40,25 @@ const MAX_ATTEMPTS = 3;
  * indexed under it before its calls are written, so the check detects every trace that moved before it was read.
  */
 export async function divideTraces<OfRecords, OfCalls>(
+  reading: Reading,
   query: DividedQuery<OfRecords, OfCalls>,
 ): Promise<Divided<OfRecords, OfCalls>> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const found = await attemptToDivide(query);
+    const found = await attemptToDivide(reading, query);
     if (found === "unable") break;
     if (found !== "changed") return found;
   }
   return { ofRecords: undefined, ofCalls: await query.readCalls("all") };
 }
 
-async function attemptToDivide<OfRecords, OfCalls>({
-  project,
-  readSnapshot,
-  readRecords,
-  readCalls,
-}: DividedQuery<OfRecords, OfCalls>): Promise<Divided<OfRecords, OfCalls> | "changed" | "unable"> {
-  const snapshot = await readSnapshot();
+async function attemptToDivide<OfRecords, OfCalls>(
+  reading: Reading,
+  { started, margin, readRecords, readCalls }: DividedQuery<OfRecords, OfCalls>,
+): Promise<Divided<OfRecords, OfCalls> | "changed" | "unable"> {
+  const snapshot = await readSnapshot(reading, started, margin);
   const coverage = findCoverage(snapshot);
   if (coverage.manifests.length === 0) return "unable";
-  const uncovered = inUncoveredTraces(project, coverage);
+  const uncovered = inUncoveredTraces(reading.project, coverage);
   const calls = readCalls(uncovered);
   const [ofCalls, ofRecords] = await Promise.all([calls, readRecords(coverage.manifests, calls)]);
   if (ofRecords === "changed") return "changed";

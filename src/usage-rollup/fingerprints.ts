@@ -1,7 +1,5 @@
-import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
-import type { Project } from "../shared/project.ts";
-import { hoursIn, type HourSpan } from "./hours.ts";
+import { hoursIn, type HourSpan, type Reading } from "./hours.ts";
 
 /**
  * Fingerprints of a project's hours: per hour the sum of its rows' random numbers modulo 2^64, which changes whenever a row
@@ -30,16 +28,15 @@ export class Fingerprints {
  * `hour_fingerprints` unless a deletion is pending; then reads the rows, which are sorted by hour.
  */
 export async function readFingerprints(
-  engine: Pick<Engine, "rows">,
-  project: Project,
+  { engine, project, signal }: Reading,
   hours: Sql,
-  options: { readonly name: string; readonly signal?: AbortSignal },
+  name = "usage_rollup_fingerprints",
 ): Promise<Fingerprints> {
   const rows = await engine.rows<{ hour: number; found: string }>(
     sql`SELECT hour, toString(sum(fingerprint)) AS found FROM calls
         PREWHERE project_id = ${param("String", project)} AND ${hours} GROUP BY hour
         SETTINGS optimize_aggregation_in_order = 1`,
-    { ...options, limits: "heavy", dependsOn: ["calls"] },
+    { name, limits: "heavy", dependsOn: ["calls"], signal },
   );
   return new Fingerprints(new Map(rows.map((row) => [row.hour, BigInt(row.found)])));
 }

@@ -1,5 +1,5 @@
 import { inTurns } from "../fairness/turns.ts";
-import type { Engine } from "../store/engine.ts";
+import type { Reading } from "./hours.ts";
 import { eachOwnUsage } from "../trace-usage/fold/own-usage.ts";
 import { wastedCalls } from "../trace-usage/fold/wasted-calls.ts";
 import { isSelected, type CallTable } from "../trace-usage/table/call-table.ts";
@@ -7,7 +7,6 @@ import { LlmDictionary } from "../trace-usage/table/llm-dictionary.ts";
 import { callTableSteps, foldColumns } from "../trace-usage/table/read-call-table.ts";
 import { type Sql, param, sql } from "../query/sql.ts";
 import { AppError } from "../shared/errors.ts";
-import type { Project } from "../shared/project.ts";
 import type { Steps } from "../shared/steps.ts";
 import { isMore, NOTHING_YET } from "../usage/most-used.ts";
 import {
@@ -15,7 +14,6 @@ import {
   NO_USAGE,
   recordUsageOf,
   type CallField,
-  type RecordCall,
   type UsageRecord,
   type RecordUsage,
   HAS_FAILED,
@@ -51,11 +49,7 @@ type RecordColumns = ReturnType<typeof recordColumns.open>["more"];
  * Reads the calls of traces as Native blocks. Deleted calls are included as empty, unselected rows, because each row carries
  * the fingerprint of all rows.
  */
-function readRecordBytes(
-  engine: Engine,
-  { project, within }: { readonly project: Project; readonly within: Sql },
-  signal: AbortSignal,
-): Promise<Buffer> {
+function readRecordBytes({ engine, project, signal }: Reading, within: Sql): Promise<Buffer> {
   const live = sql`live`;
   return engine.bytes(
     sql`SELECT ${foldColumns({ selected: live, isCall: live, ofTraces: true })}${recordColumns.select(live)}
@@ -77,12 +71,8 @@ export interface FoldedRecords {
 }
 
 /** Reads whole traces and computes a usage record per call and LLM. `undefined`: too many calls, or a count above 2^53 - 1. */
-export async function foldRecords(
-  engine: Engine,
-  toRead: { readonly project: Project; readonly within: Sql },
-  signal: AbortSignal,
-): Promise<FoldedRecords | undefined> {
-  const bytes = await readRecordBytes(engine, toRead, signal);
+export async function foldRecords(reading: Reading, within: Sql): Promise<FoldedRecords | undefined> {
+  const bytes = await readRecordBytes(reading, within);
   const names = new LlmDictionary();
   const { more: columns, readMore } = recordColumns.open(bytes);
   using calls = await inTurns(callTableSteps(bytes, undefined, names, { readMore }));
@@ -162,7 +152,7 @@ function indexOfMost(used: readonly RecordUsage[]): number {
 }
 
 /** Unrolled for speed: runs for every call. */
-function fieldsOf(columns: RecordColumns, call: number): Pick<RecordCall, CallField | "is_root"> {
+function fieldsOf(columns: RecordColumns, call: number): Pick<UsageRecord, CallField | "is_root"> {
   return {
     op_name: columns.op_name(call),
     trace_id: columns.trace_id(call),

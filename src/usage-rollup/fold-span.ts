@@ -1,15 +1,12 @@
-import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
-import type { Project } from "../shared/project.ts";
 import { Fingerprints } from "./fingerprints.ts";
 import { foldRecords, type FoldedRecords } from "./fold-records.ts";
 import type { UsageRecord } from "./usage-record.ts";
-import { hoursIn, singleHour, type HourSpan, hourIn } from "./hours.ts";
+import { hoursIn, singleHour, type HourSpan, hourIn, type Reading } from "./hours.ts";
 import type { MaterializedSlice } from "./rows.ts";
 
 /** Traces to fold in one pass: those of multi-hour spans, or those of a single hour. */
 export interface FoldRequest {
-  readonly project: Project;
   readonly spans: readonly SpanToFold[];
   /** SQL condition that selects the calls of these traces within the hours of the spans. */
   readonly members: Sql;
@@ -39,16 +36,16 @@ export type Folded =
  * hours, whichever replicas were read and when.
  */
 export async function foldSpans(
-  { engine, signal }: { readonly engine: Engine; readonly signal: AbortSignal },
-  { project, spans, members }: FoldRequest,
+  reading: Reading,
+  { spans, members }: FoldRequest,
   { slice, slices, maxRows }: TraceSlice & { readonly maxRows: number },
 ): Promise<Folded> {
   const hours = hourIn([...new Set(spans.flatMap(hoursIn))]);
   const ofSlice = slices === 1 ? members : sql`${members} AND ${isOfSlice({ slice, slices })}`;
-  const states = await readStates(engine, project, { hours, members: ofSlice }, signal);
+  const states = await readStates(reading, hours, ofSlice);
   const rows = states.reduce((sum, state) => sum + state.rows, 0);
   if (rows > maxRows) return { rows, failed: "too many" };
-  const calls = await foldRecords(engine, { project, within: sql`${hours} AND ${ofSlice}` }, signal);
+  const calls = await foldRecords(reading, sql`${hours} AND ${ofSlice}`);
   if (calls === undefined) return { rows, failed: "inexact" };
   const expected = states.reduce((sum, state) => sum + BigInt(state.ofMembers), 0n);
   if (calls.fingerprint !== BigInt.asUintN(64, expected)) return { rows, failed: "changed" };
@@ -99,10 +96,9 @@ interface State {
 }
 
 function readStates(
-  engine: Engine,
-  project: Project,
-  { hours, members }: { readonly hours: Sql; readonly members: Sql },
-  signal: AbortSignal,
+  { engine, project, signal }: Reading,
+  hours: Sql,
+  members: Sql,
 ): Promise<readonly State[]> {
   return engine.rows<State>(
     sql`SELECT hour, toString(sum(fingerprint)) AS whole, toString(sumIf(fingerprint, isMember)) AS ofMembers,

@@ -5,6 +5,13 @@ import { param, sql, type Sql } from "../query/sql.ts";
 import { chunksOf } from "../shared/chunks-of.ts";
 import type { Project } from "../shared/project.ts";
 
+/** Project whose rows are read. */
+export interface Reading {
+  readonly engine: Engine;
+  readonly project: Project;
+  readonly signal: AbortSignal;
+}
+
 /** Hour bucket of a project; `hour` in hours since the epoch. */
 export interface Hour {
   readonly project: Project;
@@ -23,16 +30,14 @@ export function hourBetween({ from, to }: HourRange): Sql {
   return sql`hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)}`;
 }
 
-/** Reads the hour buckets, ascending, of calls started in `started`. Throws if no replica is up to date. */
+/** Reads the hour buckets, ascending, of calls started in `started`. */
 export async function readHourBuckets(
-  engine: Engine,
-  project: Project,
+  { engine, project, signal }: Reading,
   started: HourRange,
-  options: { readonly name: string; readonly signal?: AbortSignal },
 ): Promise<readonly number[]> {
   const rows = await engine.rows<{ hour: number }>(
     hourBucketsOf(ofProject(project), { kind: "started", range: started }),
-    { ...options, limits: "heavy", dependsOn: ["calls"] },
+    { name: "usage_rollup_key_hours", limits: "heavy", dependsOn: ["calls"], signal },
   );
   return rows.map(({ hour }) => hour).sort((a, b) => a - b);
 }

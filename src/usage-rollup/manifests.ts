@@ -1,8 +1,7 @@
-import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
-import { IS_MANIFEST, RECORD_VERSION } from "./rows.ts";
+import { IS_MANIFEST, IS_RECORD, RECORD_VERSION } from "./rows.ts";
 import type { Project } from "../shared/project.ts";
-import type { HourSpan } from "./hours.ts";
+import { hourIn, type HourSpan, type Reading } from "./hours.ts";
 
 /** Manifest of one slice of a span under an hour; valid for exactly the rows and traces it was computed from. */
 export interface RollupManifest extends HourSpan {
@@ -30,10 +29,8 @@ export function recordCount(manifests: readonly RollupManifest[]): number {
 
 /** Reads the manifests of the current version where `hours`, a condition on `hour`, holds. */
 export function readManifests(
-  engine: Engine,
-  project: Project,
+  { engine, project, signal }: Reading,
   hours: Sql,
-  signal: AbortSignal,
 ): Promise<readonly RollupManifest[]> {
   return engine.rows<RollupManifest>(
     sql`SELECT hour, first_hour AS first, last_hour AS last, slice, toString(batch_id) AS batch,
@@ -44,4 +41,19 @@ export function readManifests(
           AND manifest.version = ${param("UInt32", RECORD_VERSION)}`,
     { name: "usage_rollup_find", limits: "heavy", dependsOn: ["usage_rollup"], signal },
   );
+}
+
+/** SQL: `FROM` and `WHERE` of the rows of some kinds under manifests. */
+export function rowsUnder(project: Project, manifests: readonly RollupManifest[], kinds: Sql): Sql {
+  const hours = hourIn([...new Set(manifests.map(({ hour }) => hour))]);
+  const batches = param(
+    "Array(UInt64)",
+    manifests.map(({ batch }) => batch),
+  );
+  return sql`FROM usage_rollup WHERE project_id = ${param("String", project)} AND ${kinds} AND ${hours} AND batch_id IN ${batches}`;
+}
+
+/** SQL subquery of the records, with the column that conditions on roots read. */
+export function recordsUnder(project: Project, manifests: readonly RollupManifest[]): Sql {
+  return sql`(SELECT *, if(is_root = 1, '', '-') AS parent_id ${rowsUnder(project, manifests, IS_RECORD)})`;
 }

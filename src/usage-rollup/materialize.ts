@@ -1,16 +1,13 @@
-import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
-import type { Project } from "../shared/project.ts";
 import { validManifests, traceSetHashes, EMPTY_TRACE_SET, validityKey } from "./coverage.ts";
 import { readFingerprints } from "./fingerprints.ts";
 import { foldSpans, type SpanToFold, type FoldRequest } from "./fold-span.ts";
-import { spanKey, hoursIn, singleHour, type HourSpan, hourIn } from "./hours.ts";
+import { spanKey, hoursIn, singleHour, type HourSpan, hourIn, type Reading } from "./hours.ts";
 import { readManifests } from "./manifests.ts";
 import type { MaterializedSlice } from "./rows.ts";
 import { isTooLong, readMultiHourTraces, type MultiHourTraces } from "./multi-hour-traces.ts";
 
 export interface MaterializeRequest {
-  readonly project: Project;
   readonly hours: readonly HourWithRows[];
   /** Skips spans that end at this hour or later. */
   readonly beforeHour: number;
@@ -32,10 +29,6 @@ export interface RollupSink {
   flush(): Promise<void>;
 }
 
-interface Reading {
-  readonly engine: Engine;
-  readonly signal: AbortSignal;
-}
 interface FoldContext extends Reading {
   readonly batches: RollupSink;
   readonly rowsPerFold: number;
@@ -55,20 +48,13 @@ export async function materializeHours(
   requested: MaterializeRequest,
   batches: RollupSink,
 ): Promise<readonly number[]> {
-  const { project, hours, rowsPerFold = 50_000 } = requested;
-  const multiHour = await readMultiHourTraces(
-    reading.engine,
-    project,
-    hourIn(hours.map(({ hour }) => hour)),
-    {
-      name: "usage_rollup_multi_hour_traces",
-      signal: reading.signal,
-    },
-  );
+  const { hours, rowsPerFold = 50_000 } = requested;
+  const inHours = hourIn(hours.map(({ hour }) => hour));
+  const multiHour = await readMultiHourTraces(reading, inHours, "usage_rollup_multi_hour_traces");
   const context = { ...reading, batches, rowsPerFold };
   const changed = new Set<number>();
   for (const spans of inFolds(await spansToMaterialize(reading, requested, multiHour)))
-    for (const hour of await materializeSpans(context, project, spans)) changed.add(hour);
+    for (const hour of await materializeSpans(context, spans)) changed.add(hour);
   const hashes = traceSetHashes(multiHour);
   const multiHourUnder = Map.groupBy(multiHour, ({ hour }) => hour);
   const notMaterializable: number[] = [];
@@ -77,7 +63,6 @@ export async function materializeHours(
     const excluded = multiHourUnder.get(hour)?.flatMap(({ traceIds }) => traceIds) ?? [];
     const under = [{ hour, traceSetHash: hashes.get(hour) ?? EMPTY_TRACE_SET }];
     const own: FoldRequest = {
-      project,
       spans: [{ ...singleHour(hour), under, traceIds: [] }],
       members: sql`trace_id NOT IN ${param("Array(String)", excluded)}`,
     };
@@ -90,15 +75,10 @@ export async function materializeHours(
 /** Folds spans, halving until they fit. Returns the hours of spans that changed during the fold. */
 async function materializeSpans(
   context: FoldContext,
-  project: Project,
   spans: readonly SpanToFold[],
 ): Promise<readonly number[]> {
   const traceIds = spans.flatMap((span) => span.traceIds);
-  const request: FoldRequest = {
-    project,
-    spans,
-    members: sql`trace_id IN ${param("Array(String)", traceIds)}`,
-  };
+  const request: FoldRequest = { spans, members: sql`trace_id IN ${param("Array(String)", traceIds)}` };
   const folded = await foldSpans(context, request, { slice: 0, slices: 1, maxRows: context.rowsPerFold });
   const hours = spans.flatMap(({ under }) => under.map(({ hour }) => hour));
   if (folded.failed === undefined) {
@@ -110,8 +90,8 @@ async function materializeSpans(
     return (await materializeInSlices(context, request, folded.rows)) === "changed" ? hours : [];
   const half = Math.ceil(spans.length / 2);
   return [
-    ...(await materializeSpans(context, project, spans.slice(0, half))),
-    ...(await materializeSpans(context, project, spans.slice(half))),
+    ...(await materializeSpans(context, spans.slice(0, half))),
+    ...(await materializeSpans(context, spans.slice(half))),
   ];
 }
 
@@ -132,8 +112,8 @@ async function materializeInSlices(
 
 /** Selects the multi-hour spans of the requested hours that end before `beforeHour` and lack valid manifests. */
 async function spansToMaterialize(
-  { engine, signal }: Reading,
-  { project, beforeHour, force }: MaterializeRequest,
+  reading: Reading,
+  { beforeHour, force }: MaterializeRequest,
   multiHour: readonly MultiHourTraces[],
 ): Promise<readonly SpanToFold[]> {
   const isRequested = (span: HourSpan): boolean => !isTooLong(span) && span.last < beforeHour;
@@ -141,13 +121,13 @@ async function spansToMaterialize(
   if (requested.size === 0) return [];
   // all traces of a span are stored under its first hour, so none is missed under the others
   const firsts = hourIn([...new Set([...requested.values()].map(({ first }) => first))]);
-  const found = await readMultiHourTraces(engine, project, firsts, { name: "usage_rollup_spans", signal });
+  const found = await readMultiHourTraces(reading, firsts, "usage_rollup_spans");
   const spans = Map.groupBy(
     found.filter((span) => requested.has(spanKey(span))),
     spanKey,
   );
   const hours = hourIn([...new Set([...requested.values()].flatMap(hoursIn))]);
-  const current = force === true ? new Map() : await readCurrent({ engine, project, signal }, hours);
+  const current = force === true ? new Map() : await readCurrent(reading, hours);
   return [...spans.values()]
     .filter((under) => !under.every((set) => current.has(validityKey(set))))
     .map((under) => {
@@ -157,17 +137,10 @@ async function spansToMaterialize(
 }
 
 /** Reads the valid manifests of some hours, by `validityKey`. */
-async function readCurrent(
-  {
-    engine,
-    project,
-    signal,
-  }: { readonly engine: Engine; readonly project: Project; readonly signal: AbortSignal },
-  hours: Sql,
-): Promise<ReadonlyMap<string, unknown>> {
+async function readCurrent(reading: Reading, hours: Sql): Promise<ReadonlyMap<string, unknown>> {
   const [manifests, fingerprints] = await Promise.all([
-    readManifests(engine, project, hours, signal),
-    readFingerprints(engine, project, hours, { name: "usage_rollup_fingerprints", signal }),
+    readManifests(reading, hours),
+    readFingerprints(reading, hours),
   ]);
   return validManifests(manifests, fingerprints);
 }

@@ -55,7 +55,11 @@ export function createMaterializer(deps: MaterializerDeps): Materializer {
     let materialized = 0;
     for (const { project, hours: some } of inChunks(selected)) {
       const writer = new RollupWriter(deps, project);
-      const notMaterializable = await materializeHours(deps, { project, hours: some, beforeHour }, writer);
+      const notMaterializable = await materializeHours(
+        { ...deps, project },
+        { hours: some, beforeHour },
+        writer,
+      );
       materialized += writer.materializedHours.size;
       if (rejected.size > MAX_REJECTED) rejected.clear();
       for (const hour of some) if (notMaterializable.includes(hour.hour)) rejected.add(stateOf(hour));

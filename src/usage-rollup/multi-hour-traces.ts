@@ -1,7 +1,6 @@
-import type { Engine } from "../store/engine.ts";
 import { param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
-import { spanKey, MAX_SPAN_HOURS, type HourSpan } from "./hours.ts";
+import { MAX_SPAN_HOURS, spanKey, type HourSpan, type Reading } from "./hours.ts";
 
 /** Set of the traces of a span that have calls under an hour. */
 export interface MultiHourTraceSet extends HourSpan {
@@ -14,11 +13,6 @@ export interface MultiHourTraces extends MultiHourTraceSet {
   readonly traceIds: readonly string[];
 }
 
-interface Options {
-  readonly name: string;
-  readonly signal?: AbortSignal;
-}
-
 /** Empty span assigned to all traces longer than `MAX_SPAN_HOURS`. */
 const LONG: HourSpan = { first: 0, last: -1 };
 
@@ -28,28 +22,26 @@ export function isTooLong({ first, last }: HourSpan): boolean {
 
 /** Reads the trace sets, by span and hour, of multi-hour traces indexed where `hours`, a condition on `hour`, holds. */
 export function readMultiHourTraceSets(
-  engine: Engine,
-  project: Project,
+  { engine, project, signal }: Reading,
   hours: Sql,
-  options: Options,
+  name: string,
 ): Promise<readonly MultiHourTraceSet[]> {
   return engine.rows<MultiHourTraceSet>(
     sql`SELECT first, last, hour, ${TRACE_SET_HASH} FROM ${byHours(project, hours)} WHERE ${hours} GROUP BY first, last, hour`,
-    { ...options, limits: "heavy", dependsOn: ["trace_hours", "multi_hour_traces"] },
+    { name, signal, limits: "heavy", dependsOn: ["trace_hours", "multi_hour_traces"] },
   );
 }
 
 /** Reads the same traces with their ids, under all of their hours. */
 export function readMultiHourTraces(
-  engine: Engine,
-  project: Project,
+  { engine, project, signal }: Reading,
   hours: Sql,
-  options: Options,
+  name: string,
 ): Promise<readonly MultiHourTraces[]> {
   return engine.rows<MultiHourTraces>(
     sql`SELECT first, last, hour, ${TRACE_SET_HASH}, groupArray(trace_id) AS traceIds
         FROM ${byHours(project, hours)} GROUP BY first, last, hour`,
-    { ...options, limits: "maintenance" },
+    { name, signal, limits: "maintenance" },
   );
 }
 

@@ -8,7 +8,7 @@ import { priceQuantities } from "./priced-sums.ts";
 import { countTiersBelow } from "./input-tier.ts";
 import type { PriceBreakpoints } from "./price-breakpoints.ts";
 import { parsePriceKey, type PriceKey } from "./price-key.ts";
-import type { Quantities, Sums } from "./sum-records.ts";
+import type { Quantities, SummedRecords } from "./sum-records.ts";
 
 /** Prices per quantity of a record, by price key, interval and input tier; the cost of a record is linear in its quantities. */
 export interface PriceTable {
@@ -53,7 +53,7 @@ interface Entry {
 
 /** Builds the table for summed records. `undefined` if it is too large, or a price exceeds 64 bits. */
 export function priceTable(
-  all: readonly Sums[],
+  all: readonly SummedRecords[],
   { intervalStartsUs, prices }: Pick<Axes, "intervalStartsUs" | "prices">,
   book: PriceBook,
 ): Omit<PriceTable, "suitsTraceSums"> | undefined {

@@ -12,7 +12,7 @@ import type { PricedUnits } from "../usage/units.ts";
 import type { Service } from "../usage/usage.ts";
 import { parsePriceKey, type PriceKey } from "./price-key.ts";
 import type { OwnUsageQuery } from "./rollup-query.ts";
-import { isRequested, type Quantities, type RecordSum, type Sums } from "./sum-records.ts";
+import { isRequested, type Quantities, type RecordSum, type SummedRecords } from "./sum-records.ts";
 
 /** Sum of the records of one `group_by` key between two instants, with the usage of one LLM. */
 export interface PricedSum extends RecordSum {
@@ -79,7 +79,7 @@ function costsOf(
 
 /** Prices summed records; yields the aggregates inside the window. */
 export function* pricedSums(
-  all: readonly Sums[],
+  all: readonly SummedRecords[],
   { window, book }: Pick<OwnUsageQuery, "window" | "book">,
 ): Generator<PricedSum> {
   const known = new Map<string, PriceKey>();

@@ -5,7 +5,6 @@ import { type PricedSum, pricedSums } from "./priced-sums.ts";
 import { divideTraces } from "./divide-traces.ts";
 import { planAggregation } from "./plan-aggregation.ts";
 import type { OwnUsageQuery } from "./rollup-query.ts";
-import { readSnapshot } from "./snapshot.ts";
 import { sumAll } from "./sum-records.ts";
 
 /** Own usage of a window's calls: every trace is either in the sums or uncovered. */
@@ -23,18 +22,21 @@ export async function readOwnUsage(
   signal: AbortSignal,
 ): Promise<WindowUsage> {
   const { project, window } = requested;
-  const { ofRecords, ofCalls } = await divideTraces({
-    project,
-    readSnapshot: () => readSnapshot({ engine, project, signal }, hoursOfWindow(window), 0),
-    readRecords: async (manifests) => {
-      const plans = planAggregation(requested, manifests);
-      return plans === undefined ? "unable" : sumAll(engine, plans, signal);
+  const { ofRecords, ofCalls } = await divideTraces(
+    { engine, project, signal },
+    {
+      started: hoursOfWindow(window),
+      margin: 0,
+      readRecords: async (manifests) => {
+        const plans = planAggregation(requested, manifests);
+        return plans === undefined ? "unable" : sumAll(engine, plans, signal);
+      },
+      readCalls: async (where) =>
+        where === undefined
+          ? []
+          : countTraces(engine, calls, where === "all" ? calls.whereTraces : where, signal),
     },
-    readCalls: async (where) =>
-      where === undefined
-        ? []
-        : countTraces(engine, calls, where === "all" ? calls.whereTraces : where, signal),
-  });
+  );
   return {
     sums: ofRecords === undefined ? [] : pricedSums(ofRecords, requested),
     uncoveredTraces: ofCalls,

@@ -2,8 +2,7 @@ import type { TimeWindow } from "../buckets/buckets.ts";
 import { usdOf, type Money } from "../prices/money.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
-import { hourIn } from "./hours.ts";
-import type { RollupManifest } from "./manifests.ts";
+import { recordsUnder, rowsUnder, type RollupManifest } from "./manifests.ts";
 import type { PriceTable } from "./price-table.ts";
 import { IS_RECORD, IS_TRACE_SUM } from "./rows.ts";
 import { NO_LATENCY } from "./usage-record.ts";
@@ -50,14 +49,7 @@ export function recordsByTrace(
   { project, manifests, prices, started, root, anyCall, traces }: TraceRecords,
   { ofTraces = [], ofRecords = [] }: MoreColumns = {},
 ): Sql {
-  const hours = hourIn([...new Set(manifests.map(({ hour }) => hour))]);
-  const batches = param(
-    "Array(UInt64)",
-    manifests.map(({ batch }) => batch),
-  );
-  const stored = (rows: Sql): Sql =>
-    sql`usage_rollup WHERE project_id = ${param("String", project)} AND ${rows} AND ${hours} AND batch_id IN ${batches}`;
-  const everyCall = sql`(SELECT *, if(is_root = 1, '', '-') AS parent_id FROM ${stored(IS_RECORD)})`;
+  const everyCall = recordsUnder(project, manifests);
   const { cost, isUsed, isPriced, isUnpriced, keyIndex } = prices;
   const isTrue = (condition: Sql): Sql => sql`max(toUInt8(ifNull(${condition}, 0))) = 1`;
   const selected = [
@@ -77,7 +69,7 @@ export function recordsByTrace(
     FROM (
       SELECT *, if(is_root = 1, '', '-') AS parent_id, ${keyIndex} AS key_index, ${cost} AS record_cost, ${isUsed} AS is_used,
         ${isPriced} AS is_priced, ${isUnpriced} AS is_unpriced${list(ofRecords)}
-      FROM ${stored(prices.suitsTraceSums ? IS_TRACE_SUM : IS_RECORD)}
+      ${rowsUnder(project, manifests, prices.suitsTraceSums ? IS_TRACE_SUM : IS_RECORD)}
     )
     GROUP BY trace_id`;
 }

@@ -41,11 +41,12 @@ export class RollupWriter implements RollupSink {
     this.#pending = [];
     this.#records = 0;
     if (pending.length === 0) return;
-    const { engine, runExclusive } = this.#deps;
+    const { engine, runExclusive, signal } = this.#deps;
+    const reading = { engine, project: this.#project, signal };
     const hours = hourIn([...new Set(pending.flatMap(hoursIn))]);
     const rows = new Map(pending.map((slice) => [slice, rowsOf(this.#project, slice)]));
     await runExclusive(async () => {
-      const now = await readFingerprints(engine, this.#project, hours, { name: "usage_rollup_compare_rows" });
+      const now = await readFingerprints(reading, hours, "usage_rollup_compare_rows");
       const unchanged = pending.filter((slice) => now.of(slice) === slice.fingerprint);
       const written = unchanged.flatMap((slice) => rows.get(slice)!);
       await engine.insert("usage_rollup", written, { name: "usage_rollup_add" });

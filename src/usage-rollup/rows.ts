@@ -105,6 +105,7 @@ export function rowsOf(project: Project, materialized: MaterializedSlice): reado
     slice,
     batch_id: String(randomBytes(8).readBigUInt64LE()),
   };
+  const startedUs = records[0]?.started_at_us ?? 0;
   const manifest = {
     version: RECORD_VERSION,
     slices: materialized.slices,
@@ -112,14 +113,8 @@ export function rowsOf(project: Project, materialized: MaterializedSlice): reado
     fingerprint: materialized.fingerprint,
     hour_fingerprint: materialized.hourFingerprint,
     trace_set_hash: materialized.traceSetHash,
-    first_started_at_us: records.reduce(
-      (first, one) => Math.min(first, one.started_at_us),
-      records[0]?.started_at_us ?? 0,
-    ),
-    last_started_at_us: records.reduce(
-      (last, one) => Math.max(last, one.started_at_us),
-      records[0]?.started_at_us ?? 0,
-    ),
+    first_started_at_us: records.reduce((first, one) => Math.min(first, one.started_at_us), startedUs),
+    last_started_at_us: records.reduce((last, one) => Math.max(last, one.started_at_us), startedUs),
     llms: servedModelsOf(records),
   };
   return [

@@ -1,14 +1,12 @@
-import type { Engine } from "../store/engine.ts";
 import type { HourRange } from "../query/index.ts";
 import type { Sql } from "../query/sql.ts";
-import type { Project } from "../shared/project.ts";
 import type { RollupSnapshot } from "./coverage.ts";
 import { readFingerprints } from "./fingerprints.ts";
 import { readManifests } from "./manifests.ts";
-import { hourBetween, hourIn, hoursIn, MAX_SPAN_HOURS, readHourBuckets } from "./hours.ts";
+import { hourBetween, hourIn, hoursIn, MAX_SPAN_HOURS, readHourBuckets, type Reading } from "./hours.ts";
 import { readMultiHourTraceSets, type MultiHourTraceSet } from "./multi-hour-traces.ts";
 
-export interface WindowSnapshot extends RollupSnapshot {
+interface WindowSnapshot extends RollupSnapshot {
   readonly rereadMultiHourTraces: () => Promise<readonly MultiHourTraceSet[]>;
 }
 
@@ -22,10 +20,9 @@ export async function readSnapshot(
   started: HourRange,
   margin: number,
 ): Promise<WindowSnapshot> {
-  const { engine, project, signal } = reading;
   const within = (by: number): Sql => hourBetween({ from: started.from - by, to: started.to + by });
   const [buckets, guessed] = await Promise.all([
-    readHourBuckets(engine, project, started, { name: "usage_rollup_key_hours", signal }),
+    readHourBuckets(reading, started),
     readSnapshotOf(reading, within(margin), within(margin + MAX_SPAN_HOURS)),
   ]);
   const hours = around(buckets, margin);
@@ -42,24 +39,18 @@ function around(hours: readonly number[], margin: number): readonly number[] {
   return [...new Set(hours.flatMap((hour) => hoursIn({ first: hour - margin, last: hour + margin })))];
 }
 
-interface Reading {
-  readonly engine: Engine;
-  readonly project: Project;
-  readonly signal: AbortSignal;
-}
-
 /** `hours`, `nearby`: conditions on `hour`; `nearby` includes all hours of the spans found under `hours`. */
 async function readSnapshotOf(
-  { engine, project, signal }: Reading,
+  reading: Reading,
   hours: Sql,
   nearby: Sql,
 ): Promise<Omit<WindowSnapshot, "hours" | "requested">> {
   const rereadMultiHourTraces = (): Promise<readonly MultiHourTraceSet[]> =>
-    readMultiHourTraceSets(engine, project, hours, { name: "usage_rollup_compare", signal });
+    readMultiHourTraceSets(reading, hours, "usage_rollup_compare");
   const [manifests, fingerprints, multiHour] = await Promise.all([
-    readManifests(engine, project, hours, signal),
-    readFingerprints(engine, project, nearby, { name: "usage_rollup_fingerprints", signal }),
-    readMultiHourTraceSets(engine, project, hours, { name: "usage_rollup_multi_hour", signal }),
+    readManifests(reading, hours),
+    readFingerprints(reading, nearby),
+    readMultiHourTraceSets(reading, hours, "usage_rollup_multi_hour"),
   ]);
   return { manifests, fingerprints, multiHour, rereadMultiHourTraces };
 }

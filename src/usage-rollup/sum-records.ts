@@ -6,10 +6,8 @@ import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { COUNT_SLOTS, countFields } from "../usage/count-fields.ts";
 import type { StatedCost } from "../usage/stated-cost.ts";
-import { IS_RECORD } from "./rows.ts";
 import { FIFTEEN_MINUTES_US, NO_LATENCY } from "./usage-record.ts";
-import { recordCount, type RollupManifest } from "./manifests.ts";
-import { hourIn } from "./hours.ts";
+import { recordCount, recordsUnder, type RollupManifest } from "./manifests.ts";
 import { countTiersBelow } from "./input-tier.ts";
 import type { PriceBreakpoints } from "./price-breakpoints.ts";
 import type { RollupQuery } from "./rollup-query.ts";
@@ -37,7 +35,7 @@ export interface LatencySums {
 
 const NO_LATENCIES: LatencySums = { count: 0, sum: 0, min: 0, max: 0 };
 
-/** Sums of records with one price key. */
+/** SummedRecords of records with one price key. */
 export interface Quantities {
   readonly records: number;
   readonly counts: Float64Array;
@@ -66,7 +64,7 @@ export interface RecordSum extends Quantities {
 }
 
 /** Record sums, decoded lazily on each iteration to bound memory. */
-export interface Sums {
+export interface SummedRecords {
   readonly sums: Iterable<RecordSum>;
   readonly prices: PriceBreakpoints;
 }
@@ -75,14 +73,14 @@ export interface Sums {
 const OUTSIDE = Number.MIN_SAFE_INTEGER;
 
 /**
- * Sums the records of a plan in one statement. `undefined` if it does not find each record exactly once, because an hour was
+ * SummedRecords the records of a plan in one statement. `undefined` if it does not find each record exactly once, because an hour was
  * materialized again.
  */
 async function sumRecords(
   engine: Engine,
   plan: AggregationPlan,
   signal: AbortSignal,
-): Promise<Sums | undefined> {
+): Promise<SummedRecords | undefined> {
   const bytes = await engine.bytes(statementOf(plan), "RowBinary", {
     name: "usage_rollup_sum",
     limits: "heavy",
@@ -95,12 +93,12 @@ async function sumRecords(
   return found === recordCount(plan.manifests) ? { sums, prices: plan.prices } : undefined;
 }
 
-/** Sums the records of several plans. */
+/** SummedRecords the records of several plans. */
 export async function sumAll(
   engine: Engine,
   plans: readonly AggregationPlan[],
   signal: AbortSignal,
-): Promise<readonly Sums[] | "changed"> {
+): Promise<readonly SummedRecords[] | "changed"> {
   const all = await Promise.all(plans.map((plan) => sumRecords(engine, plan, signal)));
   return all.every((sums) => sums !== undefined) ? all : "changed";
 }
@@ -155,14 +153,8 @@ function statementOf({
     sql`toInt64(${countTiersBelow(prices.inputs)})`,
     ...fields.map((name) => ifRequested(sql`CAST(${trusted(name)}, 'String')`, "''")),
   ];
-  const hours = hourIn([...new Set(manifests.map(({ hour }) => hour))]);
-  const batches = param(
-    "Array(UInt64)",
-    manifests.map(({ batch }) => batch),
-  );
   return sql`SELECT ${join([...keys, ...sums, ...lists], ", ")}
-    FROM (SELECT *, if(is_root = 1, '', '-') AS parent_id FROM usage_rollup
-      WHERE project_id = ${param("String", project)} AND ${IS_RECORD} AND ${hours} AND batch_id IN ${batches})
+    FROM ${recordsUnder(project, manifests)}
     GROUP BY ${trusted(keys.map((_, index) => index + 1).join(", "))}`;
 }
 

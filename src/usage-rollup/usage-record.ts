@@ -1,7 +1,7 @@
 import { computedColumns } from "../query/fields/columns.ts";
 import { sql, trusted } from "../query/sql.ts";
 import { inputOfRequest, requestsOf, uncachedTokens } from "../prices/cost-of-call.ts";
-import { countMembers, type CountWire } from "../usage/count-fields.ts";
+import { countFields, countMembers, type CountWire } from "../usage/count-fields.ts";
 import { statedCostOf } from "../usage/stated-cost.ts";
 import type { Usage } from "../usage/usage.ts";
 import { inputTierOf } from "./input-tier.ts";
@@ -26,83 +26,45 @@ export const NO_LATENCY = Number.MIN_SAFE_INTEGER;
 export const LATENCY = sql`ifNull(${computedColumns.get("latency_ms")!.sql}, ${trusted(String(NO_LATENCY))})`;
 export const HAS_FAILED = sql`(ifNull(exception, '') != '')`;
 
-/** Own usage of a call for one LLM. */
-export interface RecordUsage extends Counts {
-  /** Encoded `PriceKey`; '' without usage. */
-  readonly price_key: string;
-  readonly uncached_prompt_tokens: number;
-  readonly billed_requests: number;
-  /** The stated cost in 10^-10 USD, and how many usages state one. */
-  readonly stated_ticks: number;
-  readonly stated_usages: number;
-  /** Quantity per unit of the price key, in its order. */
-  readonly units: readonly number[];
-  readonly input_tokens: number;
-  readonly input_tier: number;
-}
-type Counts = { readonly [Wire in CountWire]: number };
-
 export const FIFTEEN_MINUTES_US = 900_000_000;
 
-/** Call fields and counts; only one record of a call has nonzero counts. */
-export interface RecordCall extends Readonly<Record<CallField, string>> {
-  readonly calls: number;
-  readonly errors: number;
-  readonly unfinished: number;
-  readonly latency_ms: number;
-  readonly is_root: number;
-  /** 1 for the root of its trace; without a call that has no parent, for the earliest call. */
-  readonly is_first: number;
-  /** 1 for a failed call, and for calls below one. */
-  readonly is_wasted: number;
-}
-
-/** Own usage of one call for one LLM; a call without usage has one record. */
-export interface UsageRecord extends RecordCall, RecordUsage {
-  /** Microseconds since the epoch. */
-  readonly started_at_us: number;
-  /** 1; in a sum of records, their number. */
-  readonly records: number;
-}
-
-export const NO_USAGE: RecordUsage = {
+/** Own usage of a call for one LLM: none. */
+export const NO_USAGE = {
+  /** Encoded `PriceKey`; '' without usage. */
   price_key: "",
-  requests: 0,
-  prompt_tokens: 0,
-  completion_tokens: 0,
-  total_tokens: 0,
-  cache_read_input_tokens: 0,
-  cache_creation_input_tokens: 0,
+  ...(Object.fromEntries(countFields.map(({ wire }) => [wire, 0])) as Record<CountWire, number>),
   uncached_prompt_tokens: 0,
   billed_requests: 0,
+  /** The stated cost in 10^-10 USD, and how many usages state one. */
   stated_ticks: 0,
   stated_usages: 0,
-  units: [],
+  /** Quantity per unit of the price key, in its order. */
+  units: [] as readonly number[],
   input_tokens: 0,
   input_tier: 0,
 };
+export type RecordUsage = Readonly<typeof NO_USAGE>;
 
-/** Record columns of a manifest row, in the order of `RECORD_COLUMNS`. */
-export const EMPTY_RECORD: UsageRecord = {
-  started_at_us: 0,
-  op_name: "",
-  trace_id: "",
-  thread_id: "",
-  turn_id: "",
-  svc_user_id: "",
-  svc_run_id: "",
-  api_key: "",
-  status: "",
+/** Call fields and counts; only one record of a call has nonzero counts. */
+const NO_CALL = {
+  ...(Object.fromEntries(CALL_FIELDS.map((field) => [field, ""])) as Record<CallField, string>),
   is_root: 0,
+  /** 1 for the root of its trace; without a call that has no parent, for the earliest call. */
   is_first: 0,
+  /** 1 for a failed call, and for calls below one. */
   is_wasted: 0,
+  /** 1; in a sum of records, their number. */
   records: 0,
   calls: 0,
   errors: 0,
   unfinished: 0,
   latency_ms: 0,
-  ...NO_USAGE,
 };
+
+/** Record columns of a manifest row, in the order of `RECORD_COLUMNS`. `started_at_us`: microseconds since the epoch. */
+export const EMPTY_RECORD = { started_at_us: 0, ...NO_CALL, ...NO_USAGE };
+/** Own usage of one call for one LLM; a call without usage has one record. */
+export type UsageRecord = Readonly<typeof EMPTY_RECORD>;
 
 /** Columns of `usage_rollup` in records. */
 export const RECORD_COLUMNS = Object.keys(EMPTY_RECORD) as readonly (keyof UsageRecord)[];

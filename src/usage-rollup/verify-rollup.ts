@@ -31,8 +31,8 @@ export async function verifyRollup(engine: Engine, signal: AbortSignal): Promise
     report.live += hours.length - materialized.length;
     for (const { project, hours: some } of inChunks(materialized)) {
       const comparison = new Comparison(engine, project);
-      const requested = { project, hours: some, beforeHour: AFTER_ALL_HOURS, force: true };
-      await materializeHours({ engine, signal }, requested, comparison);
+      const requested = { hours: some, beforeHour: AFTER_ALL_HOURS, force: true };
+      await materializeHours({ engine, project, signal }, requested, comparison);
       for (const hour of comparison.different) different.set(hourKey({ project, hour }), { project, hour });
     }
   }
@@ -47,11 +47,8 @@ export async function rebuildRollup(
   for await (const hours of allHours(deps.engine, deps.signal)) {
     for (const { project, hours: some } of inChunks(hours)) {
       const writer = new RollupWriter(deps, project);
-      await materializeHours(
-        deps,
-        { project, hours: some, beforeHour: AFTER_ALL_HOURS, force: true },
-        writer,
-      );
+      const requested = { hours: some, beforeHour: AFTER_ALL_HOURS, force: true };
+      await materializeHours({ ...deps, project }, requested, writer);
       done.materialized += writer.materializedHours.size;
       done.live += some.length - writer.materializedHours.size;
     }

@@ -118,17 +118,16 @@ const SURE: readonly (readonly [Step, object, 0 | 1])[] = [
 let store: TestEngine;
 let replicas: [TestApp, TestApp];
 
-/** No two moments are the same, so that of two prices one was set last. */
-const clock = {
-  lastMs: 0,
-  now: () => (clock.lastMs = Math.max(clock.lastMs + 1, Date.now())),
-};
-const startReplica = () =>
-  startAppOn(store.engine, { deps: { clock }, settings: { RATE_LIMIT_PER_MINUTE: "1000000000" } });
+/** The clock of the second is an hour behind. */
+const startReplica = (replica: 0 | 1) =>
+  startAppOn(store.engine, {
+    deps: { clock: { now: () => Date.now() - replica * 3_600_000 } },
+    settings: { RATE_LIMIT_PER_MINUTE: "1000000000" },
+  });
 
 beforeAll(async () => {
   store = await startEngine();
-  replicas = [await startReplica(), await startReplica()];
+  replicas = [await startReplica(0), await startReplica(1)];
 });
 afterAll(async () => {
   for (const one of replicas) await one.close();
@@ -198,7 +197,7 @@ class Project {
       }
       case "restart": {
         await replicas[taken.replica].close();
-        replicas[taken.replica] = await startReplica();
+        replicas[taken.replica] = await startReplica(taken.replica);
         return;
       }
       case "delete project": {

@@ -41,25 +41,22 @@ describe("of a project with many calls", () => {
   });
 
   const started = { from: last, to: last };
+  const { signal } = new AbortController();
+  const reading = (from: TestEngine["engine"]) => ({ engine: from, project, signal });
 
   it("hours and fingerprints are read without the rows", async () => {
-    expect(new Set(await readHourBuckets(engine(), project, started, options))).toEqual(new Set([last]));
-    const found = await readFingerprints(
-      engine(),
-      project,
-      hourBetween({ from: 490_000, to: last }),
-      options,
-    );
+    expect(new Set(await readHourBuckets(reading(engine()), started))).toEqual(new Set([last]));
+    const found = await readFingerprints(reading(engine()), hourBetween({ from: 490_000, to: last }));
     expect(hoursIn({ first: 490_000, last }).every((hour) => found.hasRows(hour))).toBe(true);
   });
 
   it("hours are read so while a deletion waits, and fingerprints lack what it deletes", async () => {
     await command(sql`SYSTEM STOP MERGES calls`);
     const whole = hourBetween({ from: last, to: last });
-    const before = await readFingerprints(test.engine, project, whole, options);
+    const before = await readFingerprints(reading(test.engine), whole);
     await command(sql`ALTER TABLE calls DELETE WHERE id = '19999' SETTINGS mutations_sync = 0`);
-    expect(new Set(await readHourBuckets(engine(), project, started, options))).toEqual(new Set([last]));
-    const after = await readFingerprints(test.engine, project, whole, options);
+    expect(new Set(await readHourBuckets(reading(engine()), started))).toEqual(new Set([last]));
+    const after = await readFingerprints(reading(test.engine), whole);
     expect(after.hasRows(last)).toBe(true);
     expect(after.of(singleHour(last))).not.toBe(before.of(singleHour(last)));
     await command(sql`SYSTEM START MERGES calls`);

@@ -119,9 +119,9 @@ describe("errors at start", () => {
       `Sumtree could not start: DATA_DIR ${join(dir, "file")} is a file. Set a directory.`,
     );
   });
-  it.runIf(process.platform === "linux")("a data directory that cannot be created", async () => {
-    expect(await failedStart({ DATA_DIR: "/proc/foo/bar" })).toBe(
-      "Sumtree could not start: DATA_DIR cannot be created in /proc (ENOENT). Set another directory.",
+  it("a data directory that cannot be created", async () => {
+    expect(await failedStart({ DATA_DIR: join(dir, "file", "data") })).toBe(
+      `Sumtree could not start: DATA_DIR ${join(dir, "file", "data")} cannot be created (ENOTDIR). Set another directory.`,
     );
   });
   it("a data directory of another user", async () => {

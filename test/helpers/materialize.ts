@@ -14,7 +14,11 @@ export async function materializeAll(engine: Engine, rowsPerFold = 50_000): Prom
     const requested = { partition, beforeHour: 1_000_000_000, unmaterialized: true, limit: 10_000, signal };
     for (const { project, hours } of inChunks(await readHours(engine, requested))) {
       const writer = new RollupWriter(deps, project);
-      await materializeHours(deps, { project, hours, beforeHour: requested.beforeHour, rowsPerFold }, writer);
+      await materializeHours(
+        { ...deps, project },
+        { hours, beforeHour: requested.beforeHour, rowsPerFold },
+        writer,
+      );
       count += writer.materializedHours.size;
     }
   }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { param, sql } from "../../src/query/sql.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
@@ -260,6 +261,22 @@ describe("POST /cost/purge", () => {
     const query = { $expr: { $eq: [id, literal(theirId)] } };
     expect((await test.post("/cost/purge", { project_id: mine, query })).status).toBe(200);
     expect(await listed(theirs)).toHaveLength(1);
+  });
+
+  it("is not undone by an insert that is repeated", async () => {
+    const project_id = freshProject();
+    const [[own]] = (await setPrices(project_id, { m: perToken(1, 1) })) as [[string, string]];
+    const [row] = await test.engine.rows<object>(
+      sql`SELECT * FROM llm_prices WHERE id = ${param("String", own)}`,
+      { name: "test" },
+    );
+    const repeat = () => test.engine.insert("llm_prices", [row!], { name: "test" });
+    await repeat();
+    expect(await listed(project_id)).toHaveLength(1);
+    const query = { $expr: { $eq: [id, literal(own)] } };
+    expect((await test.post("/cost/purge", { project_id, query })).status).toBe(200);
+    await repeat();
+    expect(await listed(project_id)).toEqual([]);
   });
 
   it.each([

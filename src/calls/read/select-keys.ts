@@ -1,5 +1,5 @@
 import type { Engine } from "../../store/engine.ts";
-import { selectCalls } from "../../query/index.ts";
+import { selectCalls, type SelectOptions } from "../../query/index.ts";
 import { AT_HOUR, ofProject, eventInHours } from "../../query/hour-buckets.ts";
 import { param, sql } from "../../query/sql.ts";
 import { ALL_HOURS, type HourRange } from "../../query/bounds/time-range.ts";
@@ -8,7 +8,7 @@ import { tokenAfter, type Pages, type TimeOrder } from "./page-token.ts";
 import type { ListPlan } from "./plan.ts";
 
 /** Selected calls, in order, still encoded: a million take about 80 MB. */
-export interface SelectedCalls {
+interface KeyPage {
   readonly keys: Iterator<CallRowKey>;
   /** True if more calls match than `limit`. */
   readonly truncated: boolean;
@@ -28,23 +28,27 @@ const MAX_WALKED = 10_000;
 const GROWTH = 4;
 
 /** Selects calls: pages by time walk from the oldest or newest hour, other selections read the whole project. */
-export async function selectKeys(engine: Engine, plan: ListPlan, page: Page): Promise<SelectedCalls> {
+export async function selectKeys(engine: Engine, plan: ListPlan, page: Page): Promise<KeyPage> {
   const { limit, offset, signal } = page;
   if (plan.pages !== undefined && !plan.namesCalls && offset + limit <= MAX_WALKED) {
     return walk(engine, { ...plan, pages: plan.pages }, page);
   }
-  const selection = { ...plan, columns: KEY_COLUMNS, limit: limit + 1, offset };
-  const bytes = await engine.bytes(selectCalls(selection), "RowBinary", {
-    name: "calls_select",
-    limits: "heavy",
-    signal,
-  });
+  const bytes = await encodedKeys(engine, { ...plan, limit: limit + 1, offset }, signal);
   const truncated = hasMoreThan(limit, bytes);
   return {
     keys: readKeys(bytes).take(limit),
     truncated,
     nextPage: truncated ? tokenOf(plan, bytes, limit) : undefined,
   };
+}
+
+function encodedKeys(
+  engine: Engine,
+  selection: Omit<SelectOptions, "columns">,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const statement = selectCalls({ ...selection, columns: KEY_COLUMNS });
+  return engine.bytes(statement, "RowBinary", { name: "calls_select", limits: "heavy", signal });
 }
 
 function tokenOf({ pages }: ListPlan, bytes: Buffer, limit: number): string | undefined {
@@ -58,11 +62,7 @@ function tokenOf({ pages }: ListPlan, bytes: Buffer, limit: number): string | un
 type OrderedPlan = ListPlan & { readonly pages: Pages };
 
 /** Reads hours in order, more per step, until there are enough calls. */
-async function walk(
-  engine: Engine,
-  plan: OrderedPlan,
-  { limit, offset, signal }: Page,
-): Promise<SelectedCalls> {
+async function walk(engine: Engine, plan: OrderedPlan, { limit, offset, signal }: Page): Promise<KeyPage> {
   const needed = offset + limit + 1;
   const found: CallRowKey[] = [];
   let rest = plan.startedIn ?? ALL_HOURS;
@@ -71,13 +71,8 @@ async function walk(
     const before = found.length;
     const hours = await nextHours(engine, plan, { within: rest, count, signal });
     if (hours === undefined) break;
-    const selection = { ...plan, columns: KEY_COLUMNS, startedIn: hours, limit: needed - found.length };
-    const bytes = await engine.bytes(selectCalls(selection), "RowBinary", {
-      name: "calls_select",
-      limits: "heavy",
-      signal,
-    });
-    for (const key of readKeys(bytes)) found.push(key);
+    const selection = { ...plan, startedIn: hours, limit: needed - found.length };
+    for (const key of readKeys(await encodedKeys(engine, selection, signal))) found.push(key);
     rest = restOf(rest, hours, plan.pages.order);
     count = nextCount(count, { found: found.length - before, missing: needed - found.length });
   }

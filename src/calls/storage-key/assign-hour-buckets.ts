@@ -1,14 +1,18 @@
 import type { Engine } from "../../store/engine.ts";
 import { pairKey } from "../../shared/pair-key.ts";
+import { isStart } from "../events/call-event.ts";
 import { keyText, readCallKeys, type StorageKeyLookup } from "./key-lookup.ts";
-import { firstStarts, keyOf, type RoutedEvent, type Start } from "./resolve-keys.ts";
+import { keyOf, type RoutedEvent } from "./resolve-keys.ts";
 import type { IndexTraceHours } from "./trace-hours.ts";
 
 interface HourDeps {
   readonly engine: Engine;
-  readonly traces: StorageKeyLookup;
+  readonly lookup: StorageKeyLookup;
   readonly indexTraceHours: IndexTraceHours;
 }
+
+/** Start event with a resolved storage key. */
+type Start = RoutedEvent & { readonly traceId: string; readonly hour: number };
 
 /**
  * Assigns each start the hour of its call's first known start, so that all events of a call have one storage key, and copies
@@ -16,12 +20,12 @@ interface HourDeps {
  * lookup per call would cost more than storing it.
  */
 export async function assignHourBuckets(
-  { engine, traces, indexTraceHours }: HourDeps,
+  { engine, lookup, indexTraceHours }: HourDeps,
   items: readonly RoutedEvent[],
 ): Promise<void> {
   const first = firstStarts(items);
-  const starts = [...first.values()].flat();
-  const cached = await traces.recall(starts.map(keyOf));
+  const starts = [...first.values()];
+  const cached = await lookup.recall(starts.map(keyOf));
   const hours = new Map<Start, number>();
   const unknown: Start[] = [];
   for (const start of starts) {
@@ -40,11 +44,26 @@ export async function assignHourBuckets(
     engine,
     elsewhere.map(keyOf),
   )) {
-    const start = first.get(keyText({ project, id }))?.find(({ traceId }) => traceId === trace_id);
+    const start = first.get(pairKey(trace_id, keyText({ project, id })));
     if (start !== undefined) hours.set(start, hour);
   }
   for (const item of items) {
-    const start = first.get(item.call)?.find(({ traceId }) => traceId === item.traceId);
+    const start = item.traceId === undefined ? undefined : first.get(pairKey(item.traceId, item.call));
     if (start !== undefined) item.hour = hours.get(start)!;
   }
+}
+
+/** Finds the first start of each call. An id that starts in two traces is two calls. */
+function firstStarts(items: readonly RoutedEvent[]): ReadonlyMap<string, Start> {
+  const first = new Map<string, Start>();
+  for (const item of items) {
+    if (!isRouted(item)) continue;
+    const key = pairKey(item.traceId, item.call);
+    if (!first.has(key)) first.set(key, item);
+  }
+  return first;
+}
+
+function isRouted(item: RoutedEvent): item is Start {
+  return isStart(item.event) && item.traceId !== undefined && item.hour !== undefined;
 }

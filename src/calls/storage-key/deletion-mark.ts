@@ -6,7 +6,7 @@ import type { Engine } from "../../store/engine.ts";
 export async function readDeletionMark(engine: Engine, project?: Project): Promise<string> {
   const ofProject = project === undefined ? sql`` : sql` AND project_id = ${param("String", project)}`;
   const [row] = await engine.rows<{ mark: string }>(
-    sql`SELECT toString(sum(cityHash64(id))) AS mark FROM deletions FINAL WHERE kind = 'project'${ofProject}`,
+    sql`SELECT toString(sum(DISTINCT cityHash64(id))) AS mark FROM deletions PREWHERE kind = 'project'${ofProject}`,
     { name: "deletion_mark", limits: "ingest" },
   );
   return row!.mark;

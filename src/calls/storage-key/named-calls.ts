@@ -37,7 +37,7 @@ interface Batch {
   readonly written: Promise<void>;
 }
 
-export function createNamedCalls(engine: Engine, traces: StorageKeyLookup): NamedCalls {
+export function createNamedCalls(engine: Engine, lookup: StorageKeyLookup): NamedCalls {
   let batch: Batch | undefined;
   return {
     note({ project, name }, { traceId, hour }) {
@@ -58,7 +58,7 @@ export function createNamedCalls(engine: Engine, traces: StorageKeyLookup): Name
     },
     async find({ project, name }, completionId) {
       const key = { project, id: name };
-      const storageKey = (await traces.find([key])).get(keyText(key));
+      const storageKey = (await lookup.find([key])).get(keyText(key));
       if (storageKey === undefined) return undefined;
       const [call] = await engine.rows<{ id: string; ended: number; attributes: string | null }>(
         sql`SELECT id, isNotNull(ended_at) AS ended, attributes FROM calls FINAL
@@ -71,7 +71,7 @@ export function createNamedCalls(engine: Engine, traces: StorageKeyLookup): Name
     async firstIndexed(projects, names) {
       const keys = projects.flatMap((project) => names.map((id) => ({ project, id })));
       for (let tries = engine.writeCountOf("call_keys") === undefined ? TRIES : 1; ; tries--) {
-        const found = await traces.find(keys);
+        const found = await lookup.find(keys);
         const key = keys.find((one) => found.has(keyText(one)));
         if (key !== undefined) return { project: key.project, name: key.id };
         if (tries === 1) return undefined;

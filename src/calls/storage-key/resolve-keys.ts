@@ -25,7 +25,7 @@ export function keyOf({ project, event }: ProjectEvent): CallKey {
  */
 export async function resolveStorageKeys(
   items: readonly RoutedEvent[],
-  traces: StorageKeyLookup,
+  lookup: StorageKeyLookup,
 ): Promise<void> {
   const traceOf = new Map<string, string>();
   const open = new Map<string, RoutedEvent>();
@@ -43,7 +43,7 @@ export async function resolveStorageKeys(
     const parent = isStart(item.event) ? parentOf(item) : undefined;
     if (parent !== undefined && !traceOf.has(keyText(parent))) unresolved.push(parent);
   }
-  const known = await traces.find(unresolved);
+  const known = await lookup.find(unresolved);
   for (const [key, { traceId }] of known) if (!traceOf.has(key)) traceOf.set(key, traceId);
   for (const item of open.values()) deriveTrace(item, open, traceOf);
   for (const item of items) {
@@ -51,25 +51,6 @@ export async function resolveStorageKeys(
     const key = known.get(item.call);
     if (key?.traceId === item.traceId) item.hour = key?.hour;
   }
-}
-
-/** Start event with a resolved storage key. */
-export type Start = RoutedEvent & { readonly traceId: string; readonly hour: number };
-
-/** Finds the first start of each call, by `keyText`. An id that starts in two traces is two calls. */
-export function firstStarts(items: readonly RoutedEvent[]): ReadonlyMap<string, readonly Start[]> {
-  const first = new Map<string, Start[]>();
-  for (const item of items) {
-    if (!isRouted(item)) continue;
-    const ofId = first.get(item.call);
-    if (ofId === undefined) first.set(item.call, [item]);
-    else if (!ofId.some(({ traceId }) => traceId === item.traceId)) ofId.push(item);
-  }
-  return first;
-}
-
-function isRouted(item: RoutedEvent): item is Start {
-  return isStart(item.event) && item.traceId !== undefined && item.hour !== undefined;
 }
 
 /** Walks up to the first ancestor with a known trace and assigns that trace to all calls on the path. */

@@ -5,12 +5,17 @@ import type { Project } from "../../shared/project.ts";
 import { isStart, type CallEvent } from "../events/call-event.ts";
 import { assignHourBuckets } from "../storage-key/assign-hour-buckets.ts";
 import { insertCalls } from "./insert-calls.ts";
-import { indexCallKeys, type CallRow } from "../storage-key/key-lookup.ts";
 import { createTraceHourIndex, type IndexTraceHours } from "../storage-key/trace-hours.ts";
 import { addPending, createPendingSearch, type FindWaiting } from "./pending-events.ts";
 import { keyOf, resolveStorageKeys, type RoutedEvent } from "../storage-key/resolve-keys.ts";
 import { readDeletionMark } from "../storage-key/deletion-mark.ts";
-import { keyText, type CallKey, type StorageKeyLookup } from "../storage-key/key-lookup.ts";
+import {
+  indexCallKeys,
+  keyText,
+  type CallKey,
+  type CallRow,
+  type StorageKeyLookup,
+} from "../storage-key/key-lookup.ts";
 
 /** Writer of calls; every stored call passes through it. */
 export interface CallWriter {
@@ -33,7 +38,7 @@ export interface CallWriter {
 
 interface WriterDeps {
   readonly engine: Engine;
-  readonly traces: StorageKeyLookup;
+  readonly lookup: StorageKeyLookup;
 }
 
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
@@ -48,17 +53,17 @@ const CALLS_PER_INSERT = 1000;
  * them as pending, then look up the key. So the second of the two, in any service, sees the first. Source:
  * docs/decisions/0001-call-storage.md.
  */
-export function createCallWriter({ engine, traces }: WriterDeps, settings: GroupCommitSettings): CallWriter {
+export function createCallWriter({ engine, lookup }: WriterDeps, settings: GroupCommitSettings): CallWriter {
   const tools: Tools = {
     engine,
-    traces,
+    lookup,
     indexTraceHours: createTraceHourIndex(engine),
     findWaiting: createPendingSearch(engine),
   };
   const commit = createGroupCommit<RoutedEvent>({
     name: "calls_write",
     async prepare(items) {
-      await resolveStorageKeys(items, traces);
+      await resolveStorageKeys(items, lookup);
       await assignHourBuckets(tools, items);
       await indexStarts(tools, items);
     },
@@ -89,24 +94,17 @@ export function createCallWriter({ engine, traces }: WriterDeps, settings: Group
 
 interface Tools {
   readonly engine: Engine;
-  readonly traces: StorageKeyLookup;
+  readonly lookup: StorageKeyLookup;
   readonly indexTraceHours: IndexTraceHours;
   readonly findWaiting: FindWaiting;
 }
 
 /** Indexes the starts; entries of calls that are never written are harmless. */
-async function indexStarts({ engine, traces }: Tools, items: readonly RoutedEvent[]): Promise<void> {
-  const starts = items
-    .filter(({ event }) => isStart(event))
-    .map(({ project, event, traceId, hour }) => ({
-      project_id: project,
-      trace_id: traceId!,
-      id: event.id,
-      hour: hour!,
-    }));
-  await indexCallKeys(engine, starts);
-  for (const { project_id: project, id, trace_id: traceId, hour } of starts)
-    traces.remember({ project, id }, { traceId, hour });
+async function indexStarts({ engine, lookup }: Tools, items: readonly RoutedEvent[]): Promise<void> {
+  const starts = items.filter(({ event }) => isStart(event));
+  await indexCallKeys(engine, rowsOf(starts));
+  for (const { project, event, traceId, hour } of starts)
+    lookup.remember({ project, id: event.id }, { traceId: traceId!, hour: hour! });
 }
 
 async function store(tools: Tools, given: readonly RoutedEvent[]): Promise<void> {

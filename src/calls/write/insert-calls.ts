@@ -1,12 +1,11 @@
 import type { Engine } from "../../store/engine.ts";
-import type { CallRow } from "../storage-key/key-lookup.ts";
-import { keyText, type CallKey, type StorageKeyLookup } from "../storage-key/key-lookup.ts";
+import { keyText, type CallKey, type CallRow, type StorageKeyLookup } from "../storage-key/key-lookup.ts";
 import { mergeRows } from "./merge-rows.ts";
 import { markApplied, readPending, type PendingEvent } from "./pending-events.ts";
 
 interface InsertDeps {
   readonly engine: Engine;
-  readonly traces: StorageKeyLookup;
+  readonly lookup: StorageKeyLookup;
 }
 
 /**
@@ -15,11 +14,11 @@ interface InsertDeps {
  * event of a call is always in its last row, whoever wrote it.
  */
 export async function insertCalls(
-  { engine, traces }: InsertDeps,
+  { engine, lookup }: InsertDeps,
   rows: readonly CallRow[],
   waiting: readonly CallKey[],
 ): Promise<void> {
-  const storageKeys = await traces.find(waiting, { fresh: true });
+  const storageKeys = await lookup.find(waiting, { fresh: true });
   const keys = waiting.filter((key) => storageKeys.has(keyText(key)));
   const written = new Map<string, PendingEvent>();
   for (let own = rows; ; own = []) {

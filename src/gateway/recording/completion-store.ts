@@ -14,7 +14,7 @@ import { responseKeyName, type ResponseMakers } from "./response-index.ts";
 /** Creates a completion store that writes calls like every other client. */
 export function completionStore(
   writer: CallWriter,
-  traces: StorageKeyLookup,
+  lookup: StorageKeyLookup,
   named: NamedCalls,
 ): CompletionStore & ResponseMakers {
   return {
@@ -25,7 +25,7 @@ export function completionStore(
     },
     async findStored(calls) {
       const keys = calls.map(({ project, callId }) => ({ project, id: callId }));
-      const found = await traces.find(keys);
+      const found = await lookup.find(keys);
       return new Set(keys.filter((key) => found.has(keyText(key))).map(({ id }) => id));
     },
     async findMaker(projects, id, upstreams) {

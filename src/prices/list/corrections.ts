@@ -97,7 +97,7 @@ const peakHours = z.strictObject({
 });
 
 /** Schema of `corrections.json`. */
-export const correctionsSchema = z
+const correctionsSchema = z
   .strictObject({
     models: z.array(correction),
     adjustments: z.array(adjustment),

@@ -1,142 +1,75 @@
-import { calcPrice, type MatchLogic, type ModelInfo, type Provider } from "@pydantic/genai-prices";
-import { freeRates, ratesOfListedPrice } from "./built-in-rates.ts";
-import { correctedSchedule } from "./corrected-schedule.ts";
-import type { Adjustment, Correction } from "./corrections.ts";
-import { adjusted, adjustedSchedule, adjustmentsOf } from "./list-adjustments.ts";
-import type { ModelName } from "./model-names.ts";
-import { priceGrid } from "../price-grid.ts";
-import type { Schedule } from "../schedule.ts";
+import { LRUCache } from "lru-cache";
+import {
+  artifactOf,
+  maxIdLength,
+  modelNames,
+  namesAt,
+  listProviderOf,
+  type ModelName,
+} from "./model-names.ts";
+import { listEntries, type ListedModel, type ListEntries, type ListSource } from "./list-entries.ts";
 
-/** An entry of a price list and its prices over time. */
-export interface ListedModel {
-  /** Which list: `genai-prices 0.1.8`, or a file. */
-  readonly list: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly schedule: Schedule;
-}
-
-/** A public price list in the format of `@pydantic/genai-prices`. */
+/** The public list prices. They only change with a release or with `PRICES_FILE`. */
 export interface PriceList {
   readonly name: string;
-  /** The entry for a name; null if there is none. Cost: up to 1 ms. */
-  find(name: ModelName): ListedModel | null;
-  /** The provider whose own id this is. */
-  sellerOf(modelId: string): string | undefined;
+  /**
+   * The list's entry for an LLM id; null if it has none. If it is known who served the call, that takes precedence over the
+   * id's form. Cost: up to 1 ms the first time, then a look-up.
+   */
+  find(llmId: string, provider?: string): ListedModel | null;
 }
 
-export interface ListSource {
-  readonly name: string;
-  readonly providers: readonly Provider[];
-  readonly corrections: readonly Correction[];
-}
+const maxRemembered = 5_000;
 
-/** Providers with model ids that nobody else uses, so an id alone identifies the provider. */
-const namesAreTheirOwn = [
-  "openai",
-  "anthropic",
-  "google",
-  "mistral",
-  "cohere",
-  "deepseek",
-  "x-ai",
-  "perplexity",
-  "moonshotai",
-  "minimax",
-  "zai",
-  "voyageai",
-  "groq",
-] as const;
+/**
+ * A tag names a variant, which may cost something else: `deepseek-r1:7b` and `:latest` run on the user's own machine,
+ * OpenRouter's `:nitro` is served by somebody else, `:step25` is trained further.
+ */
+const tag = /:[^/:]+$/;
+/** Colons within a name: of fine-tuned models of OpenAI, and of Bedrock's versions. */
+const ownColons = /^ft:|-v\d+(?::\d+k?)+$/i;
 
-export function createPriceList({ name: list, providers, corrections }: ListSource): PriceList {
-  const byId = new Map(providers.map((provider) => [provider.id, provider]));
-  const sellers = sellersOf(byId);
-  const corrected = new Map(
-    corrections.flatMap((correction) =>
-      correction.models.map((id) => [`${correction.provider}\n${id}`, correction] as const),
-    ),
-  );
+export function createPriceList(source: ListSource): PriceList {
+  const entries = listEntries(source);
+  const remembered = new LRUCache<string, { readonly entry: ListedModel | null }>({ max: maxRemembered });
   return {
-    name: list,
-    sellerOf: (modelId) => sellers.get(modelId.toLowerCase()),
-    find({ id, seller }) {
-      const wanted = id.toLowerCase().trim();
-      const provider =
-        seller === undefined
-          ? providers.find(({ model_match: match }) => match !== undefined && matches(match, wanted))
-          : byId.get(seller);
-      if (provider === undefined) return null;
-      const correction = corrected.get(`${provider.id}\n${wanted}`);
-      const listed = listedModel(byId, provider, wanted);
-      const entry = { list, provider: provider.id };
-      if (correction === undefined) return listed && { ...entry, ...listed };
-      const schedule = correctedSchedule(correction, listed?.schedule);
-      return { ...entry, model: listed?.model ?? wanted, schedule };
+    name: source.name,
+    find(llmId, provider = "") {
+      if (llmId.length > maxIdLength || artifactOf(llmId) !== undefined) return null;
+      const key = provider === "" ? llmId : `${provider}\n${llmId}`;
+      const known = remembered.get(key);
+      if (known !== undefined) return known.entry;
+      const entry = findAt(entries, llmId, provider);
+      remembered.set(key, { entry });
+      return entry;
     },
   };
 }
 
-function listedModel(
-  byId: ReadonlyMap<string, Provider>,
-  provider: Provider,
-  id: string,
-): Pick<ListedModel, "model" | "schedule"> | null {
-  const found = priced(provider, id);
-  if (found === null) {
-    for (const fallback of provider.fallback_model_providers ?? []) {
-      const next = byId.get(fallback);
-      const entry = next === undefined ? null : listedModel(byId, withoutFallback(next), id);
-      if (entry !== null) return entry;
-    }
-    return null;
+function findAt(entries: ListEntries, llmId: string, provider: string): ListedModel | null {
+  const seller = listProviderOf(provider);
+  if (seller === undefined) return findIn(entries, llmId);
+  for (const name of namesAt(seller.id, llmId)) {
+    const entry = findListed(entries, name);
+    if (entry !== null) return entry;
   }
-  const isFree = found.model.id.endsWith(":free");
-  const scheduleWith = (adjustments: readonly Adjustment[]): Schedule =>
-    priceGrid(found.model.prices, (atMs) => {
-      const price = priced(provider, id, new Date(atMs));
-      if (price === null) return null;
-      return ratesOfListedPrice(adjusted(price.model_price, adjustments)) ?? (isFree ? freeRates : null);
-    });
-  const adjustments = adjustmentsOf({ id, provider: provider.id }, found.model.prices);
-  return { model: found.model.id, schedule: adjustedSchedule(adjustments, scheduleWith) };
+  return seller.ownPrices ? null : findIn(entries, llmId);
 }
 
-function priced(provider: Provider, id: string, timestamp?: Date): ReturnType<typeof calcPrice> {
-  try {
-    return calcPrice({}, id, {
-      provider: withoutFallback(provider),
-      ...(timestamp === undefined ? {} : { timestamp }),
-    });
-  } catch {
-    // An entry that the library cannot price has no price.
-    return null;
+function findIn(entries: ListEntries, llmId: string): ListedModel | null {
+  for (const name of modelNames(llmId)) {
+    const seller = name.seller ?? entries.sellerOf(name.id);
+    // Without a provider, the list infers it from the name. If it cannot, the id may still belong to a single provider.
+    const entry =
+      findListed(entries, name) ?? (seller === name.seller ? null : findListed(entries, { ...name, seller }));
+    if (entry !== null) return entry;
   }
+  return null;
 }
 
-/** The library would look for fallbacks in its own list, which may be a different one. */
-function withoutFallback(provider: Provider): Provider {
-  return { ...provider, fallback_model_providers: [] };
-}
-
-function sellersOf(byId: ReadonlyMap<string, Provider>): ReadonlyMap<string, string> {
-  const sellers = new Map<string, string>();
-  for (const providerId of namesAreTheirOwn) {
-    for (const { id } of byId.get(providerId)?.models ?? noModels) {
-      if (!id.includes("/") && !sellers.has(id.toLowerCase())) sellers.set(id.toLowerCase(), providerId);
-    }
-  }
-  return sellers;
-}
-
-const noModels: readonly ModelInfo[] = [];
-
-/** Whether a lower-case id matches a rule of the list. */
-function matches(rule: MatchLogic, id: string): boolean {
-  if ("or" in rule) return rule.or.some((one) => matches(one, id));
-  if ("and" in rule) return rule.and.every((one) => matches(one, id));
-  if ("equals" in rule) return id === rule.equals.toLowerCase();
-  if ("starts_with" in rule) return id.startsWith(rule.starts_with.toLowerCase());
-  if ("ends_with" in rule) return id.endsWith(rule.ends_with.toLowerCase());
-  if ("contains" in rule) return id.includes(rule.contains.toLowerCase());
-  return new RegExp(rule.regex).test(id);
+/** The list goes by how a name begins. */
+function findListed(entries: ListEntries, name: ModelName): ListedModel | null {
+  const entry = entries.find(name);
+  const isVariant = tag.test(name.id) && !ownColons.test(name.id);
+  return isVariant && entry?.model.toLowerCase() !== name.id.toLowerCase() ? null : entry;
 }

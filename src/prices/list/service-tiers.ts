@@ -1,4 +1,4 @@
-import type { ListedModel } from "./price-list.ts";
+import type { ListedModel } from "./list-entries.ts";
 import { exact, picodollars } from "../picodollars.ts";
 import type { Rates, TokenPrices } from "../rates.ts";
 import type { Schedule } from "../schedule.ts";

@@ -1,6 +1,7 @@
 import { compileGroupKey } from "../../query/index.ts";
 import { join, sql, type Sql } from "../../query/sql.ts";
 import type { Issue } from "../../shared/errors.ts";
+import { API_KEY } from "../../traces/facets/plan-facets.ts";
 
 /** Group-by dimensions with a name of their own. */
 export const DIMENSION_NAMES = [
@@ -18,9 +19,6 @@ export const DIMENSION_NAMES = [
 type DimensionName = (typeof DIMENSION_NAMES)[number];
 
 export type RequestedDimension = DimensionName | { readonly $getField: string };
-
-/** Id of the API key that sent a call. Not a field of the query language. */
-const API_KEY = sql`if(ifNull(api_key, '') = '', '', toJSONString(assumeNotNull(api_key)))`;
 
 /** Part of a group key. */
 export interface Dimension {

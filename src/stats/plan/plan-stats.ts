@@ -2,8 +2,7 @@ import { bucketsOf, type BucketedWindow } from "../../http/schemas/window-fields
 import type { Subject } from "../../usage-rollup/total-members.ts";
 import type { UsageStatsRequest } from "../schema.ts";
 import type { Dimensions } from "./dimensions.ts";
-import { latencyQuery, type LatencySpec } from "./latency.ts";
-import { orderOf, type Order } from "./order.ts";
+import { latencyQuery, type LatencySpec, orderOf, type Order } from "./order.ts";
 
 /** Window, groups and totals of a response. */
 export interface StatsPlan extends BucketedWindow {

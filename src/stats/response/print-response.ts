@@ -1,7 +1,6 @@
 import { isoOf } from "../../shared/instant.ts";
 import { countFields } from "../../usage/count-fields.ts";
-import type { Steps } from "../../shared/steps.ts";
-import { firstOf } from "./first-of.ts";
+import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
 import { TotalsTable } from "./totals-table.ts";
 import type { StatsFold } from "../sums/stats-fold.ts";
@@ -79,4 +78,26 @@ function* pauses<Result>(steps: Steps<Result>): Generator<string, Result> {
     if (step.done === true) return step.value;
     yield "";
   }
+}
+
+/** Returns the first `most` of the numbers below `count`, in order. Cost: O(count × log most), O(most) per insertion. */
+function* firstOf(
+  count: number,
+  most: number,
+  compare: (one: number, other: number) => number,
+): Steps<readonly number[]> {
+  const first: number[] = [];
+  for (let one = 0; one < count; one++) {
+    if (one % ROWS_PER_STEP === 0) yield;
+    if (first.length === most && compare(first.at(-1)!, one) < 0) continue;
+    let [low, high] = [0, first.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compare(first[middle]!, one) < 0) low = middle + 1;
+      else high = middle;
+    }
+    first.splice(low, 0, one);
+    if (first.length > most) first.pop();
+  }
+  return first;
 }

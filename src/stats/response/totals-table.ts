@@ -1,7 +1,7 @@
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { StatsFold } from "../sums/stats-fold.ts";
 import { percentileOf, type SortedRows } from "../sums/latencies.ts";
-import { latencyNames, latencyOf, type LatencySpec } from "../plan/latency.ts";
+import { latencyNames, latencyOf, type LatencySpec, type Order } from "../plan/order.ts";
 import {
   COUNT_MEMBERS,
   TOTAL_COST_SLOT,
@@ -10,7 +10,6 @@ import {
   type Subject,
   type TotalMember,
 } from "../../usage-rollup/total-members.ts";
-import type { Order } from "../plan/order.ts";
 import { Sums } from "../../usage-rollup/sums.ts";
 import { compareUsd, usdText, type Usd } from "../../prices/money.ts";
 

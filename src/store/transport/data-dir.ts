@@ -1,6 +1,5 @@
 import {
   accessSync,
-  chmodSync,
   constants,
   existsSync,
   mkdirSync,
@@ -9,14 +8,13 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { StoreOpenError } from "../store-open-error.ts";
 
 /** Directories that ClickHouse creates in a data directory. */
 const ENGINE_DIRS = ["data", "metadata", "store", "tmp"];
 /** ClickHouse's directories and its lock file. */
 export const ENGINE_FILES: readonly string[] = [...ENGINE_DIRS, "status"];
-const GROUP_AND_OTHERS = 0o077;
 const HALF_RESTORED = "half-restored";
 const RESTORED_FROM = "restored-from";
 
@@ -40,7 +38,6 @@ export function prepareDataDir(path: string): void {
   }
   const owner = lockOwner(join(path, "status"));
   if (owner !== undefined) throw locked(path, owner);
-  for (const name of ENGINE_DIRS) makePrivate(join(path, name));
 }
 
 /** Marks a directory as incomplete, so that it cannot be opened until the returned function is called. */
@@ -80,32 +77,17 @@ export function ownerOf(path: string): number | undefined {
   }
 }
 
-/** Creates level by level: Node's `recursive` never returns where the kernel allows no directories, as in /proc. */
 function makeDirectory(path: string): void {
-  const parent = dirname(path);
   if (isThere(path)) return;
-  if (parent !== path) makeDirectory(parent);
   try {
-    mkdirSync(path, { mode: 0o700 });
+    mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return;
-    throw openError(`DATA_DIR cannot be created in ${parent} (${codeOf(error)}). Set another directory.`);
+    throw openError(`DATA_DIR ${path} cannot be created (${codeOf(error)}). Set another directory.`);
   }
 }
 
 function isThere(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-/** Removes permissions of group and others, which an earlier version left. */
-function makePrivate(path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || (stats.mode & GROUP_AND_OTHERS) === 0) return;
-  try {
-    chmodSync(path, stats.mode & ~GROUP_AND_OTHERS);
-  } catch (error) {
-    if (codeOf(error) !== "EPERM") throw error;
-  }
 }
 
 /** Finds the process that holds a file lock, on Linux; `undefined` on other systems or without a lock. */

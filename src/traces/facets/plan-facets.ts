@@ -59,7 +59,8 @@ export function planFacets(requested: readonly RequestedFacet[]): {
   return { facets, issues };
 }
 
-const API_KEY = sql`if(ifNull(api_key, '') = '', '', toJSONString(assumeNotNull(api_key)))`;
+/** Id of the API key that sent a call. Not a field of the query language. */
+export const API_KEY = sql`if(ifNull(api_key, '') = '', '', toJSONString(assumeNotNull(api_key)))`;
 
 const RECORD_COLUMNS = new Map<RequestedFacet, Sql>([
   ["op_name", sql`op_name`],

@@ -6,8 +6,7 @@ import { foldTraces, type ReadDeps, type SumsOfTrace } from "../read/fold-traces
 import { readRootTexts, type RootTexts } from "../read/read-root-texts.ts";
 import { readTraceFeedback } from "../read/read-trace-feedback.ts";
 import { selectTraces } from "../read/select-traces.ts";
-import { compareRanks, rankOf, type RankedTrace } from "./order.ts";
-import { pageToken } from "./page-token.ts";
+import { compareRanks, pageToken, rankOf, type RankedTrace } from "./order.ts";
 import { rankRecords, type Page } from "./rank-records.ts";
 
 /** Builds the text of a page. Errors: `StorageError`; too_many_calls. `digest`: of the request, for the page token. */

@@ -2,8 +2,7 @@ import { IS_VISIBLE } from "../../query/index.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { join, param, sql, type Sql } from "../../query/sql.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { Project } from "../../shared/project.ts";
-import type { Engine } from "../../store/engine.ts";
+import type { Reading } from "../../usage-rollup/hours.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
 import type { SelectedTrace } from "../../trace-usage/plan.ts";
 import type { TimeWindow } from "../../buckets/buckets.ts";
@@ -26,26 +25,23 @@ const COLUMNS = sql`trace_id, toInt64(count()), groupUniqArray(hour),
   argMin(tuple(toUInt8(${IS_CHILD}), toUnixTimestamp64Micro(assumeNotNull(started_at)), toInt64(${LATENCY}), toUInt8(${HAS_FAILED})),
     (${IS_CHILD}, started_at, id)) AS first`;
 
-export interface FindRequest {
-  readonly project: Project;
+interface FindRequest {
   /** SQL predicate of all calls of the traces; it can be used in PREWHERE. */
   readonly where: readonly Sql[];
-  /** Time window in which the traces start. Default: any time. */
-  readonly started?: TimeWindow;
+  /** Window in which the traces start. */
+  readonly started: TimeWindow;
   /** Maximum number of traces. */
   readonly most: number;
 }
 
 /** Finds traces. Errors: `StorageError`; too_many_calls if there are more than `most`. */
 export async function findTraces(
-  engine: Engine,
-  { project, where, started, most }: FindRequest,
-  signal: AbortSignal,
+  { engine, project, signal }: Reading,
+  { where, started, most }: FindRequest,
 ): Promise<readonly FoundTrace[]> {
-  const having = started === undefined ? sql`` : sql`HAVING ${startedWithin(started)}`;
   const bytes = await engine.bytes(
     sql`SELECT ${COLUMNS} FROM calls FINAL PREWHERE ${join([ofProject(project), ...where], " AND ")}
-      WHERE ${IS_VISIBLE} GROUP BY trace_id ${having} LIMIT ${param("UInt32", most + 1)}`,
+      WHERE ${IS_VISIBLE} GROUP BY trace_id HAVING ${startedWithin(started)} LIMIT ${param("UInt32", most + 1)}`,
     "RowBinary",
     { name: "traces_find", limits: "heavy", signal },
   );

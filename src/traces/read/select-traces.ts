@@ -5,7 +5,6 @@ import { readPriceTable } from "../../usage-rollup/read-price-table.ts";
 import type { PriceTable } from "../../usage-rollup/price-table.ts";
 import type { TraceRecords } from "../../usage-rollup/records-by-trace.ts";
 import { MAX_SPAN_HOURS } from "../../usage-rollup/hours.ts";
-import { readSnapshot } from "../../usage-rollup/snapshot.ts";
 import { meetsTotals, totalsInRecords } from "../plan/totals.ts";
 import type { TracesPlan } from "../plan/plan-traces.ts";
 import type { TraceWithFigures } from "../trace-values.ts";
@@ -35,17 +34,20 @@ export async function selectTraces<OfRecords>(
   const isEmpty = window.endUs <= window.startUs;
   if (isEmpty || plan.isNamed)
     return { ofRecords: undefined, ofCalls: await foldIn(deps, plan, isEmpty ? undefined : plan.place) };
-  return divideTraces<OfRecords, FoldedTraces>({
-    project,
-    readSnapshot: () => readSnapshot({ engine, project, signal }, hoursOfWindow(window), MAX_SPAN_HOURS),
-    readRecords: async (manifests, ofCalls) => {
-      const prices = await readPriceTable(engine, { project, manifests, book }, signal);
-      if (prices === "changed" || prices === "unable") return prices;
-      return readRecords(recordsOf(plan, manifests, prices), ofCalls);
+  return divideTraces<OfRecords, FoldedTraces>(
+    { engine, project, signal },
+    {
+      started: hoursOfWindow(window),
+      margin: MAX_SPAN_HOURS,
+      readRecords: async (manifests, ofCalls) => {
+        const prices = await readPriceTable(engine, { project, manifests, book }, signal);
+        if (prices === "changed" || prices === "unable") return prices;
+        return readRecords(recordsOf(plan, manifests, prices), ofCalls);
+      },
+      readCalls: (where) =>
+        foldIn(deps, plan, where === "all" ? plan.place : where && sql`${plan.place} AND ${where}`),
     },
-    readCalls: (where) =>
-      foldIn(deps, plan, where === "all" ? plan.place : where && sql`${plan.place} AND ${where}`),
-  });
+  );
 }
 
 function recordsOf(
@@ -71,7 +73,7 @@ async function foldIn(deps: ReadDeps, plan: TracesPlan, place: Sql | undefined):
   const found =
     place === undefined
       ? []
-      : await findTraces(engine, { project, where: where(place), started, most }, signal);
+      : await findTraces({ engine, project, signal }, { where: where(place), started, most });
   const sums = await foldTraces(deps, project, found, false);
   const folded = found.map((trace, row) => ({ ...trace, ...sums.of(row), row }));
   return { traces: folded.filter((trace) => meetsTotals(trace, plan.totals)), sums };

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createBuiltInPrices } from "../../../src/prices/list/built-in-prices.ts";
 import { loadPriceList } from "../../../src/prices/list/load-price-list.ts";
 import { createPriceBook } from "../../../src/prices/price-book.ts";
 import { projectSchedules, type ProjectPrice } from "../../../src/prices/project/project-prices.ts";
@@ -8,7 +7,7 @@ import { runs } from "../../helpers/runs.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 
 const { seed } = seededRandom();
-const builtIn = createBuiltInPrices(await loadPriceList());
+const builtIn = await loadPriceList();
 const FROM = Date.UTC(2025, 0, 1) * 1000;
 const TO = Date.UTC(2027, 0, 1) * 1000;
 
@@ -59,7 +58,7 @@ describe("the validity of a price", () => {
             unit_costs: {},
             ...price,
           }));
-          const book = createPriceBook({ builtIn, project: projectSchedules(project) });
+          const book = createPriceBook({ list: builtIn, project: projectSchedules(project) });
           const rates = book.ratesAt(llm, atUs, service);
           const until = book.nextPriceChange(llm, atUs, service);
           expect(until).toBeGreaterThan(atUs);

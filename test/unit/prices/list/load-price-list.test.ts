@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { waitForUpdate } from "@pydantic/genai-prices";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createBuiltInPrices } from "../../../../src/prices/list/built-in-prices.ts";
 import { builtInListVersion, loadPriceList } from "../../../../src/prices/list/load-price-list.ts";
 
 let folder: string;
@@ -18,7 +17,7 @@ const fileOf = async (content: unknown): Promise<string> => {
   return path;
 };
 const promptPrice = async (path: string, llmId: string, at = "2026-11-01T12:00:00Z") => {
-  const entry = createBuiltInPrices(await loadPriceList(path)).find(llmId);
+  const entry = (await loadPriceList(path)).find(llmId);
   const price = entry?.schedule(Date.parse(at) * 1000).rates?.base.prompt;
   return price === undefined || price === null ? undefined : price / 1_000_000;
 };
@@ -59,7 +58,7 @@ describe("PRICES_FILE", () => {
 
   it("behaves as the built-in list if it is a copy of it", async () => {
     const path = await fileOf(await waitForUpdate());
-    const [file, builtIn] = [await loadPriceList(path), await loadPriceList()].map(createBuiltInPrices);
+    const [file, builtIn] = [await loadPriceList(path), await loadPriceList()];
     for (const id of [
       "gpt-4o",
       "us.anthropic.claude-opus-4-5-v1:0",
@@ -67,7 +66,7 @@ describe("PRICES_FILE", () => {
       "sonar-pro",
     ]) {
       const at = Date.parse("2026-11-01T12:00:00Z") * 1000;
-      expect(file!.find(id)?.schedule(at).rates, id).toEqual(builtIn!.find(id)!.schedule(at).rates);
+      expect(file.find(id)?.schedule(at).rates, id).toEqual(builtIn.find(id)!.schedule(at).rates);
     }
   });
 

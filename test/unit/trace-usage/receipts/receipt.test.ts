@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createBuiltInPrices } from "../../../../src/prices/list/built-in-prices.ts";
 import { costFields } from "../../../../src/prices/cost-fields.ts";
 import { loadPriceList } from "../../../../src/prices/list/load-price-list.ts";
 import { createPriceBook } from "../../../../src/prices/price-book.ts";
@@ -16,7 +15,7 @@ import { runs } from "../../../helpers/runs.ts";
 
 const RUNS = runs(100, 3000);
 const book = createPriceBook({
-  builtIn: createBuiltInPrices(await loadPriceList()),
+  list: await loadPriceList(),
   project: projectSchedules([
     {
       id: "own",
