@@ -8,12 +8,6 @@ export function distributedDatabase(database: string, shards: number): string {
   return `${database}_${shards}_shards`;
 }
 
-/** Parses the suffix of `distributedDatabase`; `undefined` for another name. */
-export function shardsInEnding(ending: string): number | undefined {
-  const digits = /^_([0-9]+)_shards$/.exec(ending)?.[1];
-  return digits === undefined ? undefined : Number(digits);
-}
-
 /** SQL subquery: shards in the cluster definition; 1 without a cluster. */
 export function shardCountOf(cluster: string | undefined): Sql {
   return sql`(SELECT toUInt32(greatest(max(shard_num), 1)) FROM system.clusters WHERE cluster = ${param("String", cluster ?? "")})`;
