@@ -1,8 +1,6 @@
 import { hourOf, type EpochMicros } from "../../shared/instant.ts";
 import { readUsage } from "../../usage/read-usage.ts";
 import type { Project } from "../../shared/project.ts";
-import type { Usage } from "../../usage/usage.ts";
-import type { UsageSource } from "./completion.ts";
 import type { UsageReading } from "./usage-basis.ts";
 import {
   columnsOf,
@@ -12,46 +10,21 @@ import {
   startColumnNames,
   startMembers,
   type Columns,
-  type Inclusive,
-  type Patch,
+  type PatchOf,
 } from "./message-columns.ts";
 
 /** Start message of a call. Payloads are parsed JSON, at most `MAX_JSON_DEPTH` deep. */
-export interface CallStart {
+export interface CallStart extends PatchOf<typeof startMembers> {
   readonly id: string;
   /** Default: the call's existing trace, else its parent's, else one derived from the call's id. */
   readonly traceId: string | undefined;
-  readonly parentId?: Patch<string>;
   readonly opName: string;
   readonly startedAt: EpochMicros;
-  readonly displayName?: Patch<string>;
-  readonly threadId?: Patch<string>;
-  readonly turnId?: Patch<string>;
-  readonly userId?: Patch<string>;
-  readonly runId?: Patch<string>;
-  readonly runStep?: Patch<number>;
-  readonly inputs?: unknown;
-  readonly attributes?: unknown;
-  /** Id of the API key of the request. */
-  readonly apiKey?: Patch<string>;
-  /** Set together with `attributes`, from which it is derived. */
-  readonly inclusive?: Patch<Inclusive>;
 }
 
-/** End message of a call. */
-export interface CallEnd {
+/** End message of a call. `usage` and `completionId` are read from `summary.usage` and `output` by default. */
+export interface CallEnd extends PatchOf<typeof endMembers> {
   readonly id: string;
-  readonly endedAt?: Patch<EpochMicros>;
-  readonly displayName?: Patch<string>;
-  readonly output?: unknown;
-  readonly summary?: unknown;
-  readonly exception?: Patch<string>;
-  /** Default: read from `summary.usage` and `output`. */
-  readonly usage?: readonly Usage[] | undefined;
-  /** Provider's completion id of this usage, '' for none. Default: read from `output`. */
-  readonly completionId?: string | undefined;
-  /** Default: the client. */
-  readonly usageSource?: UsageSource;
 }
 
 /**

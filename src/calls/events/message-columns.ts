@@ -94,7 +94,8 @@ export const startColumnNames: ReadonlySet<string> = new Set(
   }),
 );
 
-type PatchOf<Table extends Members> = {
+/** Message with such members, each of them optional. */
+export type PatchOf<Table extends Members> = {
   readonly [Name in keyof Table]?: Parameters<Table[Name]>[0] | null | undefined;
 };
 
