@@ -33,7 +33,7 @@ export interface CallEnd extends PatchOf<typeof endMembers> {
  */
 export interface CallEvent {
   readonly id: string;
-  readonly kind: "start" | "complete" | "end" | "rename" | "delete";
+  readonly isStart: boolean;
   readonly traceId: string | undefined;
   /** Hour bucket of the call, if known; for a start, the hour in which the call began. */
   readonly hour: number | undefined;
@@ -48,34 +48,18 @@ export interface ProjectEvent {
 }
 
 export function startEvent(start: CallStart): CallEvent {
-  return {
-    id: start.id,
-    kind: "start",
-    traceId: start.traceId,
-    hour: hourOf(start.startedAt),
-    columns: columnsOf(startMembers, start),
-  };
+  const { id, traceId, startedAt } = start;
+  return { id, isStart: true, traceId, hour: hourOf(startedAt), columns: columnsOf(startMembers, start) };
 }
 
 /** Builds the event of a complete call or, without `endedAt`, of a running one. */
 export function completeEvent(start: CallStart, end: CallEnd): CallEvent {
-  return {
-    id: start.id,
-    kind: "complete",
-    traceId: start.traceId,
-    hour: hourOf(start.startedAt),
-    columns: { ...columnsOf(startMembers, start), ...endColumns(end) },
-  };
+  const event = startEvent(start);
+  return { ...event, columns: { ...event.columns, ...endColumns(end) } };
 }
 
 export function endEvent(end: CallEnd): CallEvent {
-  return {
-    id: end.id,
-    kind: "end",
-    traceId: undefined,
-    hour: undefined,
-    columns: endColumns(end),
-  };
+  return { id: end.id, isStart: false, traceId: undefined, hour: undefined, columns: endColumns(end) };
 }
 
 /** Reads usage details from the output only if the summary counts usage. */
@@ -87,7 +71,7 @@ function endColumns(end: CallEnd): Columns {
 
 export function renameEvent(id: string, displayName: string | null): CallEvent {
   const columns = columnsOf(renameMembers, { displayName });
-  return { id, kind: "rename", traceId: undefined, hour: undefined, columns };
+  return { id, isStart: false, traceId: undefined, hour: undefined, columns };
 }
 
 /** `key`: storage key of the call, if known. */
@@ -97,15 +81,11 @@ export function deleteEvent(
   deletedAt: EpochMicros,
 ): CallEvent {
   const columns = columnsOf(deleteMembers, { deletedAt });
-  return { id, kind: "delete", traceId: key?.traceId, hour: key?.hour, columns };
-}
-
-export function isStart(event: CallEvent): boolean {
-  return event.kind === "start" || event.kind === "complete";
+  return { id, isStart: false, traceId: key?.traceId, hour: key?.hour, columns };
 }
 
 /** Returns the columns of an event that pending events may write too. */
-export function pendingColumns(event: CallEvent): Columns {
-  if (!isStart(event)) return event.columns;
-  return Object.fromEntries(Object.entries(event.columns).filter(([name]) => !startColumnNames.has(name)));
+export function pendingColumns({ isStart, columns }: CallEvent): Columns {
+  if (!isStart) return columns;
+  return Object.fromEntries(Object.entries(columns).filter(([name]) => !startColumnNames.has(name)));
 }
