@@ -55,7 +55,8 @@ export async function storeCalls(engine: Engine, calls: readonly StoredCall[]): 
     output_refs: JSON.stringify(call.output_refs),
     deleted_at: call.deleted_at === null ? null : storeText(call.deleted_at),
   }));
-  await createTraceHourIndex(engine)(rows);
+  const hours = rows.map(({ project_id, trace_id, hour }) => ({ project_id, trace_id, hour }));
+  await createTraceHourIndex(engine)(hours);
   await indexCallKeys(engine, rows);
   await engine.insert("calls", rows, { name: "test_calls" });
 }
