@@ -59,7 +59,7 @@ export function limitDisk(
       calls: {
         ...calls,
         async write(project, events, since) {
-          check(events.some(({ kind }) => kind !== "delete"));
+          check(events.some(({ columns }) => columns["deleted_at"] === undefined));
           return calls.write(project, events, since);
         },
       },

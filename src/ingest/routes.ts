@@ -110,7 +110,7 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
       const traceIds = await writeAccepted(writer, accepted);
       const res: object[] = request.body.batch.map(() => ({}));
       for (const { index, event } of accepted) {
-        if (event.kind === "start") res[index] = { id: event.id, trace_id: traceIds.get(event) };
+        if (event.isStart) res[index] = { id: event.id, trace_id: traceIds.get(event) };
       }
       for (const { index, detail } of rejected) res[index] = { error: detail };
       return sendJsonText(reply, JSON.stringify({ res, rejected }));

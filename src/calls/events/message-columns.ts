@@ -6,9 +6,6 @@ import { encodeUsage } from "../../usage/usage-column.ts";
 import { completionIdOf, USAGE_SOURCES, type UsageSource } from "./completion.ts";
 import { refsText } from "./refs.ts";
 
-/** Message member: `undefined` keeps the stored value, null clears it, a value replaces it. */
-export type Patch<Value> = Value | null | undefined;
-
 export type Columns = Readonly<Record<string, string | number>>;
 
 type Written = Record<string, string | number>;
@@ -94,7 +91,8 @@ export const startColumnNames: ReadonlySet<string> = new Set(
   }),
 );
 
-type PatchOf<Table extends Members> = {
+/** Members of a message: `undefined` keeps the stored value, null clears it, a value replaces it. */
+export type PatchOf<Table extends Members> = {
   readonly [Name in keyof Table]?: Parameters<Table[Name]>[0] | null | undefined;
 };
 

@@ -44,15 +44,12 @@ async function* addFeedback(
     yield calls.map((call) => ({ call, feedback: found.get(refOf(call)) ?? [] }));
     return;
   }
-  if (calls.length === 1) throw tooMuch();
+  if (calls.length === 1)
+    throw new AppError(
+      "payload_too_large",
+      "A call has too much feedback for include_feedback. Read it with POST /feedback/query.",
+    );
   const half = Math.ceil(calls.length / 2);
   yield* addFeedback(calls.slice(0, half), reading);
   yield* addFeedback(calls.slice(half), reading);
-}
-
-function tooMuch(): AppError {
-  return new AppError(
-    "payload_too_large",
-    "A call has too much feedback for include_feedback. Read it with POST /feedback/query.",
-  );
 }

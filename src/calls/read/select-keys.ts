@@ -96,11 +96,7 @@ function restOf({ from, to }: HourRange, read: HourRange, order: TimeOrder): Hou
 async function nextHours(
   engine: Engine,
   { project, pages }: OrderedPlan,
-  {
-    within,
-    count,
-    signal,
-  }: { readonly within: HourRange; readonly count: number; readonly signal: AbortSignal },
+  { within, count, signal }: { within: HourRange; count: number; signal: AbortSignal },
 ): Promise<HourRange | undefined> {
   const [row] = await engine.rows<{ first: number; last: number; hours: number }>(
     sql`SELECT min(at_hour) AS first, max(at_hour) AS last, count() AS hours FROM

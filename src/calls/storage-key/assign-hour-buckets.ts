@@ -1,6 +1,5 @@
 import type { Engine } from "../../store/engine.ts";
 import { pairKey } from "../../shared/pair-key.ts";
-import { isStart } from "../events/call-event.ts";
 import { keyText, readCallKeys, type StorageKeyLookup } from "./key-lookup.ts";
 import { keyOf, type RoutedEvent } from "./resolve-keys.ts";
 import type { IndexTraceHours } from "./trace-hours.ts";
@@ -65,5 +64,5 @@ function firstStarts(items: readonly RoutedEvent[]): ReadonlyMap<string, Start> 
 }
 
 function isRouted(item: RoutedEvent): item is Start {
-  return isStart(item.event) && item.traceId !== undefined && item.hour !== undefined;
+  return item.event.isStart && item.traceId !== undefined && item.hour !== undefined;
 }

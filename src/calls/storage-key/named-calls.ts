@@ -1,9 +1,14 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
-import { indexCallKeys } from "./key-lookup.ts";
-import { keyText, type StorageKey, type StorageKeyLookup } from "./key-lookup.ts";
+import {
+  indexCallKeys,
+  keyText,
+  type CallRow,
+  type StorageKey,
+  type StorageKeyLookup,
+} from "./key-lookup.ts";
 
 /** Call found by an alternative name. */
 export interface NamedCall {
@@ -32,28 +37,20 @@ export interface NamedCalls {
 const TRIES = 8;
 const WAIT_MS = 150;
 
-interface Batch {
-  readonly rows: Parameters<typeof indexCallKeys>[1][number][];
-  readonly written: Promise<void>;
-}
-
 export function createNamedCalls(engine: Engine, lookup: StorageKeyLookup): NamedCalls {
-  let batch: Batch | undefined;
+  let rows: CallRow[] = [];
+  let written: Promise<void> | undefined;
+  const writeNext = async (): Promise<void> => {
+    await nextTurn();
+    const own = rows;
+    rows = [];
+    written = undefined;
+    await indexCallKeys(engine, own);
+  };
   return {
     note({ project, name }, { traceId, hour }) {
-      const row = { project_id: project, id: name, trace_id: traceId, hour };
-      if (batch !== undefined) {
-        batch.rows.push(row);
-        return batch.written;
-      }
-      const rows = [row];
-      const written = new Promise<void>((resolve, reject) => {
-        setImmediate(() => {
-          batch = undefined;
-          indexCallKeys(engine, rows).then(() => resolve(), reject);
-        });
-      });
-      batch = { rows, written };
+      rows.push({ project_id: project, id: name, trace_id: traceId, hour });
+      written ??= writeNext();
       return written;
     },
     async find({ project, name }, completionId) {

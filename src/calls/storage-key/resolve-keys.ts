@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isStart, type ProjectEvent } from "../events/call-event.ts";
+import type { ProjectEvent } from "../events/call-event.ts";
 import { keyText, type CallKey, type StorageKeyLookup } from "./key-lookup.ts";
 
 /** Call event with its storage key, as far as resolved. */
@@ -33,14 +33,14 @@ export async function resolveStorageKeys(
   for (const item of items) {
     item.traceId = item.event.traceId;
     item.hour = item.event.hour;
-    if (!isStart(item.event)) continue;
+    if (!item.event.isStart) continue;
     if (item.traceId === undefined) open.set(item.call, item);
     else traceOf.set(item.call, item.traceId);
   }
   for (const item of items) {
     if (item.traceId !== undefined) continue;
     if (!traceOf.has(item.call)) unresolved.push(keyOf(item));
-    const parent = isStart(item.event) ? parentOf(item) : undefined;
+    const parent = item.event.isStart ? parentOf(item) : undefined;
     if (parent !== undefined && !traceOf.has(keyText(parent))) unresolved.push(parent);
   }
   const known = await lookup.find(unresolved);

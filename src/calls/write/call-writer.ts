@@ -2,7 +2,7 @@ import type { Engine } from "../../store/engine.ts";
 import { createGroupCommit, type GroupCommitSettings } from "../../store/group-commit.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 import type { Project } from "../../shared/project.ts";
-import { isStart, type CallEvent } from "../events/call-event.ts";
+import type { CallEvent } from "../events/call-event.ts";
 import { assignHourBuckets } from "../storage-key/assign-hour-buckets.ts";
 import { insertCalls } from "./insert-calls.ts";
 import { createTraceHourIndex, type IndexTraceHours } from "../storage-key/trace-hours.ts";
@@ -101,7 +101,7 @@ interface Tools {
 
 /** Indexes the starts; entries of calls that are never written are harmless. */
 async function indexStarts({ engine, lookup }: Tools, items: readonly RoutedEvent[]): Promise<void> {
-  const starts = items.filter(({ event }) => isStart(event));
+  const starts = items.filter(({ event }) => event.isStart);
   await indexCallKeys(engine, rowsOf(starts));
   for (const { project, event, traceId, hour } of starts)
     lookup.remember({ project, id: event.id }, { traceId: traceId!, hour: hour! });

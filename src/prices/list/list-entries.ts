@@ -1,4 +1,4 @@
-import { calcPrice, type MatchLogic, type ModelInfo, type Provider } from "@pydantic/genai-prices";
+import { calcPrice, type MatchLogic, type Provider } from "@pydantic/genai-prices";
 import { freeRates, ratesOfListedPrice } from "./built-in-rates.ts";
 import { correctedSchedule } from "./corrected-schedule.ts";
 import type { Adjustment, Correction } from "./corrections.ts";
@@ -120,14 +120,12 @@ function withoutFallback(provider: Provider): Provider {
 function sellersOf(byId: ReadonlyMap<string, Provider>): ReadonlyMap<string, string> {
   const sellers = new Map<string, string>();
   for (const providerId of namesAreTheirOwn) {
-    for (const { id } of byId.get(providerId)?.models ?? noModels) {
+    for (const { id } of byId.get(providerId)?.models ?? []) {
       if (!id.includes("/") && !sellers.has(id.toLowerCase())) sellers.set(id.toLowerCase(), providerId);
     }
   }
   return sellers;
 }
-
-const noModels: readonly ModelInfo[] = [];
 
 /** Whether a lower-case id matches a rule of the list. */
 function matches(rule: MatchLogic, id: string): boolean {

@@ -5,25 +5,6 @@ import { isJsonObject } from "../../shared/json.ts";
 import { unitNames, type Unit } from "../../usage/units.ts";
 import { purgeQuery } from "../../http/schemas/purge-by-id.ts";
 
-/** The fields of a price that can be requested. */
-export const priceFields = [
-  "id",
-  "llm_id",
-  "provider_id",
-  "effective_date",
-  "prompt_token_cost",
-  "completion_token_cost",
-  "cache_read_input_token_cost",
-  "cache_creation_input_token_cost",
-  "service_tier",
-  "unit_costs",
-  "prompt_token_cost_unit",
-  "completion_token_cost_unit",
-  "created_by",
-  "created_at",
-] as const;
-export type PriceField = (typeof priceFields)[number];
-
 /** The maximum number of prices of a project: one response with costs reads them all. */
 export const MAX_PRICES = 20_000;
 
@@ -101,6 +82,30 @@ export const createRes = z
   })
   .meta({ id: "CostCreateRes" });
 
+/** The fields of a price that can be requested. */
+const listedFields = {
+  id: z.string(),
+  llm_id: z.string(),
+  provider_id: z.string(),
+  effective_date: isoInstant,
+  prompt_token_cost: z.number(),
+  completion_token_cost: z.number(),
+  cache_read_input_token_cost: z.number().nullable(),
+  cache_creation_input_token_cost: z.number().nullable(),
+  service_tier: z.string(),
+  unit_costs: unitCosts,
+  prompt_token_cost_unit: z.literal("USD"),
+  completion_token_cost_unit: z.literal("USD"),
+  created_by: z.string(),
+  created_at: isoInstant,
+};
+export type PriceField = keyof typeof listedFields;
+export const priceFields = Object.keys(listedFields) as [PriceField, ...PriceField[]];
+const listedPrice = z
+  .object(listedFields)
+  .partial()
+  .meta({ id: "Price", description: "With the requested fields" });
+
 const field = z.enum(priceFields);
 const sortBy = z.strictObject({ field, direction: z.enum(["asc", "desc"]) });
 
@@ -116,25 +121,6 @@ export const queryBody = z
   .meta({ id: "CostQueryReq" });
 export type PriceQuery = z.output<typeof queryBody>;
 
-const listedPrice = z
-  .object({
-    id: z.string(),
-    llm_id: z.string(),
-    provider_id: z.string(),
-    effective_date: isoInstant,
-    prompt_token_cost: z.number(),
-    completion_token_cost: z.number(),
-    cache_read_input_token_cost: z.number().nullable(),
-    cache_creation_input_token_cost: z.number().nullable(),
-    service_tier: z.string(),
-    unit_costs: unitCosts,
-    prompt_token_cost_unit: z.literal("USD"),
-    completion_token_cost_unit: z.literal("USD"),
-    created_by: z.string(),
-    created_at: isoInstant,
-  } satisfies Record<PriceField, z.ZodType>)
-  .partial()
-  .meta({ id: "Price", description: "With the requested fields" });
 export const queryRes = z.object({ results: z.array(listedPrice) }).meta({ id: "CostQueryRes" });
 export type ListedPrice = z.output<typeof listedPrice>;
 

@@ -2,11 +2,11 @@ import type { Engine } from "../../../store/engine.ts";
 import { isTooManyBytes } from "../../../store/rows/read-in-pages.ts";
 import { columns, HAS_ENDED } from "../../../query/fields/columns.ts";
 import { inTraces, IS_VISIBLE } from "../../../query/index.ts";
-import { param, sql, trusted, type Sql } from "../../../query/sql.ts";
+import { join, param, sql, trusted, type Sql } from "../../../query/sql.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { parseJson } from "../../../shared/json.ts";
 import type { Project } from "../../../shared/project.ts";
-import type { LINE_NAMES, TraceSize } from "./schema.ts";
+import { LINE_NAMES, type TraceSize } from "./schema.ts";
 
 export interface TraceRequest {
   readonly project: Project;
@@ -76,7 +76,7 @@ function millis(instant: Sql): Sql {
 }
 
 const STARTED_MS = millis(sql`assumeNotNull(started_at)`);
-const LINE = {
+const VALUES = {
   id: sql`id`,
   parent_id: sql`nullIf(${columnSql("parent_id")}, '')`,
   op_name: columnSql("op_name"),
@@ -85,6 +85,10 @@ const LINE = {
   ended_ms: millis(columnSql("ended_at")),
   exception: sql`nullIf(leftUTF8(${columnSql("exception")}, ${trusted(String(EXCEPTION_CHARACTERS))}), '')`,
 } satisfies Record<(typeof LINE_NAMES)[number], Sql>;
+const LINE = join(
+  LINE_NAMES.map((name) => VALUES[name]),
+  ", ",
+);
 
 /** `undefined` if the page would exceed `bytes`. */
 async function readPage(
@@ -96,9 +100,7 @@ async function readPage(
     after === undefined
       ? sql``
       : sql` AND (${STARTED_MS}, id) > (${param("Float64", after.startedMs)}, ${param("String", after.id)})`;
-  const { id, parent_id, op_name, display_name, started_ms, ended_ms, exception } = LINE;
-  const page = sql`SELECT ${id}, ${parent_id}, ${op_name}, ${display_name}, ${started_ms}, ${ended_ms}, ${exception}
-    FROM calls FINAL PREWHERE ${ofTraces(project, [traceId])} WHERE ${IS_VISIBLE}${isAfter}
+  const page = sql`SELECT ${LINE} FROM calls FINAL PREWHERE ${ofTraces(project, [traceId])} WHERE ${IS_VISIBLE}${isAfter}
     ORDER BY started_at, id LIMIT ${param("UInt32", size)}`;
   const bound = size === 1 ? sql`` : sql`SETTINGS max_result_bytes = ${trusted(String(bytes))}`;
   try {
