@@ -15,7 +15,7 @@ export function createClusterTransport(
   const failoverOf = (shard?: number): Failover<StoreServer> =>
     new Failover(servers, {
       catchUp: (server) => server.catchUp(shard),
-      check: async (server) => void (await server.check()),
+      check: (server) => server.check(),
       ...(shard === undefined ? { onSwitch: (server) => onSwitch?.(server?.name) } : {}),
     });
   const entry = failoverOf();

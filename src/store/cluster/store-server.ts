@@ -44,6 +44,8 @@ export class StoreServer implements Transport {
   readonly #engine: Engine;
   #distributed: { readonly shards: number; readonly transport: Transport } | undefined;
   #layout = { shards: 1, replicas: 1 };
+  /** Start of the server that caught up, in seconds. */
+  #startedAt = 0;
 
   constructor(options: StoreServerOptions) {
     this.name = options.name;
@@ -70,23 +72,11 @@ export class StoreServer implements Transport {
     return this.#transportOf(options).insert(insert, this.#withSettings("writes", options));
   }
 
-  /** Throws `StorageError` if it does not respond or its tables are arranged for other shards, or "read_only". */
-  async check(): Promise<State> {
-    const { name } = this;
-    const { cluster } = this.#options;
-    const state = await this.#state();
-    const { shards, replicas, tables, arranged_for: arranged, readonly_tables: readonly } = state;
-    if (cluster !== undefined && replicas === 0)
-      throw new StorageError("statement", "server_check", "701", `${name} does not know the cluster`);
-    if (cluster !== undefined && tables.length > 0 && !matchesShardLayout(shards, arranged))
-      throw failure(
-        `the cluster has ${shards} shards, and the data is arranged for ${arranged.join(" and ") || "one"}: ` +
-          "restore the cluster's definition, or see Adding a shard in docs/cluster.md",
-      );
-    if (readonly > 0)
-      throw new StorageError("read_only", "server_check", undefined, `tables of ${name} are read-only`);
-    this.#layout = { shards, replicas };
-    return state;
+  /** Throws `StorageError` if it does not respond or has restarted since it caught up, or "read_only". */
+  async check(): Promise<void> {
+    const { started_at: startedAt, readonly_tables: readonly } = await this.#look();
+    if (Math.abs(startedAt - this.#startedAt) > 1) throw failure(`${this.name} has restarted`);
+    this.#requireWritable(readonly);
   }
 
   /**
@@ -94,21 +84,24 @@ export class StoreServer implements Transport {
    * lost its tables, or if it is of another shard; `shard` `undefined`: of any.
    */
   async catchUp(shard?: number): Promise<void> {
-    const { tables, shard: own } = await this.check();
+    const { tables, shard: own, started_at: startedAt, readonly_tables: readonly } = await this.#look();
+    this.#requireWritable(readonly);
     if (shard !== undefined && shard !== own)
       throw failure(`CLICKHOUSE_URL names no other server of shard ${shard}`);
     const names = tables.map(([table]) => table);
-    if (!names.includes("schema_migrations")) return this.#requireNewStore();
+    if (!names.includes("schema_migrations")) await this.#requireNewStore();
     const signal = AbortSignal.timeout(CATCH_UP_MS);
     const replicated = tables.filter(([, isReplicated]) => isReplicated === 1);
     await Promise.all(replicated.map(([table]) => this.#sync(table, signal))).catch(() => {
       throw failure(`${this.name} lacks what others acknowledged, or ClickHouse Keeper does not respond`);
     });
-    if (ALL_TABLES.every((table) => names.includes(table))) return;
-    // complete unless a first start is creating it
-    const applied = await appliedMigrations(this.#engine, within(CHECK_MS));
-    if (readMigrations().every((migration) => applied.has(migration.name)))
-      throw failure(`${this.name} has lost tables: ${REPLACING}`);
+    if (!ALL_TABLES.every((table) => names.includes(table))) {
+      // complete unless a first start is creating it
+      const applied = await appliedMigrations(this.#engine, within(CHECK_MS));
+      if (readMigrations().every((migration) => applied.has(migration.name)))
+        throw failure(`${this.name} has lost tables: ${REPLACING}`);
+    }
+    this.#startedAt = startedAt;
   }
 
   /** Tells why writes fail, without host names, because clients see it; `undefined` if they can succeed. */
@@ -131,6 +124,28 @@ export class StoreServer implements Transport {
   async close(): Promise<void> {
     const { local, checks } = this.#options;
     await Promise.all([local.close(), checks.close(), this.#distributed?.transport.close()]);
+  }
+
+  /** Throws `StorageError` also if its tables are arranged for another number of shards. */
+  async #look(): Promise<State> {
+    const { name } = this;
+    const { cluster } = this.#options;
+    const state = await this.#state();
+    const { shards, replicas, tables, arranged_for: arranged } = state;
+    if (cluster !== undefined && replicas === 0)
+      throw new StorageError("statement", "server_check", "701", `${name} does not know the cluster`);
+    if (cluster !== undefined && tables.length > 0 && !matchesShardLayout(shards, arranged))
+      throw failure(
+        `the cluster has ${shards} shards, and the data is arranged for ${arranged.join(" and ") || "one"}: ` +
+          "restore the cluster's definition, or see Adding a shard in docs/cluster.md",
+      );
+    this.#layout = { shards, replicas };
+    return state;
+  }
+
+  #requireWritable(readonlyTables: number): void {
+    if (readonlyTables === 0) return;
+    throw new StorageError("read_only", "server_check", undefined, `tables of ${this.name} are read-only`);
   }
 
   async #state(): Promise<State> {
@@ -193,6 +208,8 @@ export class StoreServer implements Transport {
 }
 
 interface State {
+  /** In seconds; may vary by one. */
+  readonly started_at: number;
   readonly shard: number;
   readonly shards: number;
   /** Replicas of its shard in the cluster definition. */
@@ -207,7 +224,7 @@ function stateOf(cluster: string | undefined): Sql {
   const servers = sql`system.clusters WHERE cluster = ${param("String", cluster ?? "")}`;
   return sql`
     WITH (SELECT toUInt32(max(shard_num * is_local)) FROM ${servers}) AS own
-    SELECT greatest(own, 1) AS shard, ${shardCountOf(cluster)} AS shards,
+    SELECT toUnixTimestamp(now()) - uptime() AS started_at, greatest(own, 1) AS shard, ${shardCountOf(cluster)} AS shards,
       (SELECT toUInt32(countIf(shard_num = greatest(own, 1))) FROM ${servers}) AS replicas,
       (${shardLayout}) AS arranged_for,
       (SELECT groupArray((name, startsWith(engine, 'Replicated'))) FROM system.tables

@@ -7,7 +7,7 @@ import type { Sql } from "../../query/sql.ts";
 export interface FailoverOptions<Server> {
   /** Resolves once the server has everything that was acknowledged at the call; throws if it cannot serve. */
   readonly catchUp: (server: Server) => Promise<void>;
-  /** Throws if the server does not respond, or `StorageError` "read_only". */
+  /** Throws if the server does not respond or has restarted since it caught up, or `StorageError` "read_only". */
   readonly check: (server: Server) => Promise<void>;
   /** Called when another server serves; `undefined`: none does. */
   readonly onSwitch?: ((server: Server | undefined) => void) | undefined;
@@ -88,29 +88,32 @@ export class Failover<Server extends Transport> implements Transport {
     task: (server: Server, options: SendOptions) => Promise<Result>,
   ): Promise<Result> {
     for (let tries = 0; ; tries++) {
-      const { server, stop, writes } = await this.#now();
-      const signals = options.signal === undefined ? [stop.signal] : [stop.signal, options.signal];
-      const running = task(server, { ...options, signal: AbortSignal.any(signals) });
-      if (isWrite) writes.add(running);
+      const serving = await this.#now();
+      const { signal: stopped } = serving.stop;
+      const signals = options.signal === undefined ? [stopped] : [stopped, options.signal];
+      const running = task(serving.server, { ...options, signal: AbortSignal.any(signals) });
+      if (isWrite) serving.writes.add(running);
       try {
         return await running;
       } catch (error) {
         if (options.signal?.aborted === true || tries > this.#servers.length) throw error;
-        const failure = stop.signal.aborted ? hanging(options.name) : toStorageError(error, options.name);
-        if (!(await this.#canRepeat(stop, failure))) throw failure;
+        const failure = stopped.aborted ? hanging(options.name) : toStorageError(error, options.name);
+        if (!(await this.#canRepeat(serving, failure))) throw failure;
       } finally {
-        writes.delete(running);
+        serving.writes.delete(running);
       }
     }
   }
 
-  /** Leaves a server that failed. */
-  async #canRepeat(stop: AbortController, { kind, engineCode = "" }: StorageError): Promise<boolean> {
-    if (NO_WRITES.has(engineCode)) await this.#reconsider();
-    else if (!NO_STORE.has(engineCode) && (kind !== "unavailable" || NOT_REPEATED.has(engineCode)))
-      return false;
-    else if (this.#current?.stop === stop) this.#become(undefined);
-    return this.#current?.stop !== stop;
+  async #canRepeat(failed: Serving<Server>, { kind, engineCode = "" }: StorageError): Promise<boolean> {
+    if (NOT_REPEATED.has(engineCode)) return false;
+    const hasAnswered = /^\d+$/.test(engineCode);
+    if (NO_STORE.has(engineCode) || (kind === "unavailable" && !hasAnswered)) {
+      if (this.#current === failed) await (this.#switching ?? this.#switchBy(() => this.#chooseOr(failed)));
+      return true;
+    }
+    if (kind === "unavailable" || NO_WRITES.has(engineCode)) await this.#reconsider();
+    return this.#current !== failed;
   }
 
   async #now(): Promise<Serving<Server>> {
@@ -129,6 +132,9 @@ export class Failover<Server extends Transport> implements Transport {
         const next = await choose();
         this.#become(next);
         return next;
+      } catch (error) {
+        this.#become(undefined);
+        throw error;
       } finally {
         this.#switching = undefined;
       }
@@ -154,6 +160,20 @@ export class Failover<Server extends Transport> implements Transport {
     );
   }
 
+  /** Without ClickHouse Keeper none can catch up: the one that served remains if only its connection broke. */
+  async #chooseOr(failed: Serving<Server>): Promise<Serving<Server>> {
+    try {
+      return await this.#choose();
+    } catch (error) {
+      const problem = await this.#options.check(failed.server).then(
+        () => undefined,
+        (reason: unknown) => toStorageError(reason, "failover"),
+      );
+      if (problem !== undefined && problem.kind !== "read_only") throw error;
+      return failed;
+    }
+  }
+
   /** `undefined` if it has caught up. */
   #problemOf(server: Server): Promise<StorageError | undefined> {
     return this.#options.catchUp(server).then(
@@ -162,7 +182,7 @@ export class Failover<Server extends Transport> implements Transport {
     );
   }
 
-  /** For a server that takes no writes: it still serves reads unless another one can serve. */
+  /** For a server that takes no writes, or cannot reach others: it still serves reads unless another one can serve. */
   #reconsider(): Promise<void> {
     const before = this.#current;
     const choose = async (): Promise<void> => {
@@ -205,7 +225,7 @@ export class Failover<Server extends Transport> implements Transport {
 
   /** Statements wait until the writes on the other server have ended and this one has them. */
   async #return(server: Server, from: Serving<Server>): Promise<void> {
-    if (this.#current !== from) return;
+    if (this.#current !== from || this.#switching !== undefined) return;
     await this.#switchBy(async () => {
       await Promise.race([Promise.allSettled(from.writes), delay(MAX_WAIT_MS, undefined, { ref: false })]);
       return (await this.#problemOf(server)) === undefined ? new Serving(server) : from;
