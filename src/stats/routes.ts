@@ -5,8 +5,7 @@ import { asCsv, wantsCsv } from "../http/csv.ts";
 import { JSON_TYPE } from "../http/json-text.ts";
 import { bodyOf } from "../http/chunks.ts";
 import { abortOnClose } from "../http/when-closed.ts";
-import { inTurns } from "../fairness/turns.ts";
-import type { Steps } from "../shared/steps.ts";
+import { pacer } from "../fairness/turns.ts";
 import type { Clock } from "../shared/clock.ts";
 import { usageStatsRequest } from "./schema.ts";
 import { schemas } from "./route-schemas.ts";
@@ -38,27 +37,23 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
   });
 }
 
-async function send(reply: FastifyReply, texts: Iterator<string>): Promise<FastifyReply> {
+async function send(reply: FastifyReply, texts: Iterable<string>): Promise<FastifyReply> {
   return reply.send(await bodyOf(inChunks(texts)));
 }
 
 const CHUNK_CHARS = 256 * 1024;
 
-/** Encodes chunks of text, batched to the size of a response chunk. */
-async function* inChunks(texts: Iterator<string>): AsyncGenerator<Buffer> {
-  for (;;) {
-    const chunk = await inTurns(gather(texts));
-    yield Buffer.from(chunk);
-    if (chunk.length < CHUNK_CHARS) return;
-  }
-}
-
-function* gather(texts: Iterator<string>): Steps<string> {
+/** Encodes chunks of text, batched to the size of a response chunk. An empty one is a pause. */
+async function* inChunks(texts: Iterable<string>): AsyncGenerator<Buffer> {
+  const pause = pacer();
   let chunk = "";
-  for (let text = texts.next(); text.done !== true; text = texts.next()) {
-    chunk += text.value;
-    if (chunk.length >= CHUNK_CHARS) break;
-    yield;
+  for (const text of texts) {
+    chunk += text;
+    const wait = pause();
+    if (wait !== undefined) await wait;
+    if (chunk.length < CHUNK_CHARS) continue;
+    yield Buffer.from(chunk);
+    chunk = "";
   }
-  return chunk;
+  yield Buffer.from(chunk);
 }

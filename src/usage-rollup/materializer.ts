@@ -31,16 +31,12 @@ export function createMaterializer(deps: MaterializerDeps): Materializer {
   /** Returns the hours materialized and the rows of `calls` folded. */
   const materializePartition = async (
     { id, state }: Partition,
-    { beforeHour, rowBudget }: { readonly beforeHour: number; readonly rowBudget: number },
+    beforeHour: number,
+    rowBudget: number,
   ): Promise<{ readonly hours: number; readonly rows: number }> => {
-    const requested = {
-      partition: id,
-      beforeHour,
-      unmaterialized: true,
-      limit: HOURS_PER_SCAN,
-      signal: deps.signal,
-    };
-    const found = await readHours(deps.engine, requested);
+    const { engine, signal } = deps;
+    const requested = { partition: id, beforeHour, unmaterialized: true, limit: HOURS_PER_SCAN, signal };
+    const found = await readHours(engine, requested);
     const hours = found.filter((hour) => !rejected.has(stateOf(hour)));
     const before = open.get(id);
     open.set(id, new Set(hours.map(stateOf)));
@@ -55,11 +51,8 @@ export function createMaterializer(deps: MaterializerDeps): Materializer {
     let materialized = 0;
     for (const { project, hours: some } of inChunks(selected)) {
       const writer = new RollupWriter(deps, project);
-      const notMaterializable = await materializeHours(
-        { ...deps, project },
-        { hours: some, beforeHour },
-        writer,
-      );
+      const asked = { hours: some, beforeHour };
+      const notMaterializable = await materializeHours({ engine, project, signal }, asked, writer);
       materialized += writer.materializedHours.size;
       if (rejected.size > MAX_REJECTED) rejected.clear();
       for (const hour of some) if (notMaterializable.includes(hour.hour)) rejected.add(stateOf(hour));
@@ -77,10 +70,7 @@ export function createMaterializer(deps: MaterializerDeps): Materializer {
           // hours end, and traces spread to other partitions, without a change of this one
           const state = `${partition.state} ${beforeHour}`;
           if (rowBudget <= 0 || done.get(partition.id) === state) continue;
-          const { hours, rows } = await materializePartition(
-            { ...partition, state },
-            { beforeHour, rowBudget },
-          );
+          const { hours, rows } = await materializePartition({ ...partition, state }, beforeHour, rowBudget);
           materialized += hours;
           rowBudget -= rows;
         }

@@ -77,7 +77,7 @@ function costsOf(
   return costOfAggregate({ tokens, units, requests: chargedRequests }, kinds, prices);
 }
 
-/** Prices summed records; yields the aggregates inside the window. */
+/** Prices summed records; yields the sums inside the window. */
 export function* pricedSums(
   all: readonly SummedRecords[],
   { window, book }: Pick<OwnUsageQuery, "window" | "book">,

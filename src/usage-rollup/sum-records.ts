@@ -35,7 +35,7 @@ export interface LatencySums {
 
 const NO_LATENCIES: LatencySums = { count: 0, sum: 0, min: 0, max: 0 };
 
-/** SummedRecords of records with one price key. */
+/** Sums of records with one price key. */
 export interface Quantities {
   readonly records: number;
   readonly counts: Float64Array;
@@ -72,35 +72,27 @@ export interface SummedRecords {
 /** `atUs` of records that the condition excludes; earlier than every interval. */
 const OUTSIDE = Number.MIN_SAFE_INTEGER;
 
-/**
- * SummedRecords the records of a plan in one statement. `undefined` if it does not find each record exactly once, because an hour was
- * materialized again.
- */
-async function sumRecords(
-  engine: Engine,
-  plan: AggregationPlan,
-  signal: AbortSignal,
-): Promise<SummedRecords | undefined> {
-  const bytes = await engine.bytes(statementOf(plan), "RowBinary", {
-    name: "usage_rollup_sum",
-    limits: "heavy",
-    ...(plan.query.readsCalls !== true && { dependsOn: ["usage_rollup"] }),
-    signal,
-  });
-  const sums = { [Symbol.iterator]: () => readSums(bytes, plan) };
-  let found = 0;
-  await inTurns(eachItem(sums, ({ records }) => (found += records)));
-  return found === recordCount(plan.manifests) ? { sums, prices: plan.prices } : undefined;
-}
-
-/** SummedRecords the records of several plans. */
+/** Sums the records of plans, each in one statement. `changed`: one does not find each record exactly once. */
 export async function sumAll(
   engine: Engine,
   plans: readonly AggregationPlan[],
   signal: AbortSignal,
 ): Promise<readonly SummedRecords[] | "changed"> {
-  const all = await Promise.all(plans.map((plan) => sumRecords(engine, plan, signal)));
-  return all.every((sums) => sums !== undefined) ? all : "changed";
+  const all = await Promise.all(
+    plans.map(async (plan) => {
+      const bytes = await engine.bytes(statementOf(plan), "RowBinary", {
+        name: "usage_rollup_sum",
+        limits: "heavy",
+        ...(plan.query.readsCalls !== true && { dependsOn: ["usage_rollup"] }),
+        signal,
+      });
+      const sums = { [Symbol.iterator]: () => readSums(bytes, plan) };
+      let found = 0;
+      await inTurns(eachItem(sums, ({ records }) => (found += records)));
+      return { sums, prices: plan.prices, isWhole: found === recordCount(plan.manifests) };
+    }),
+  );
+  return all.every(({ isWhole }) => isWhole) ? all : "changed";
 }
 
 function* readSums(bytes: Buffer, plan: AggregationPlan): Generator<RecordSum> {
