@@ -1,6 +1,8 @@
 import { deepStrictEqual } from "node:assert";
 import type { Engine } from "../src/store/engine.ts";
-import { compileQuery, selectCalls, type CallsFilter } from "../src/query/index.ts";
+import { compileQuery } from "../src/query/compile.ts";
+import { selectCalls } from "../src/query/select-calls.ts";
+import type { CallsFilter } from "../src/query/read/wire-schema.ts";
 import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
 import type { Project } from "../src/shared/project.ts";
 import { noteFilled } from "./note-filled.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { projectId } from "../http/schemas/fields.ts";
 import { wholeNumber } from "../http/schemas/zod-issues.ts";
-import { feedbackQuery } from "../query/index.ts";
+import { feedbackQuery } from "../query/read/wire-schema.ts";
 import { scorerMembers } from "./schema.ts";
 
 /** Fields of feedback that a query can use, besides those of its scorer. */

@@ -1,4 +1,5 @@
-import { compileQuery, feedbackFields } from "../query/index.ts";
+import { compileQuery } from "../query/compile.ts";
+import { feedbackFields } from "../query/fields/fields.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { DEFAULT_LIMIT, listFields, type ListField, type ListRequest } from "./list-schema.ts";

@@ -4,7 +4,7 @@ import { anyCall } from "../http/schemas/any-call.ts";
 import { anyInteger, isoInstant, projectId } from "../http/schemas/fields.ts";
 import { oneOfNames } from "../http/schemas/known-names.ts";
 import { whenValid, wholeNumber } from "../http/schemas/zod-issues.ts";
-import { callsFilter, callsQuery } from "../query/index.ts";
+import { callsFilter, callsQuery } from "../query/read/wire-schema.ts";
 import { countFields } from "../usage/count-fields.ts";
 import { DIMENSION_NAMES, planDimensions, type Dimensions } from "./plan/dimensions.ts";
 import { LATENCY_AGGREGATIONS, orders, type RequestedOrder } from "./plan/order.ts";

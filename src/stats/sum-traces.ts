@@ -1,5 +1,5 @@
 import { inTurns } from "../fairness/turns.ts";
-import { inTraces } from "../query/index.ts";
+import { inTraces } from "../query/trace-hours.ts";
 import { sql } from "../query/sql.ts";
 import { eachItem } from "../shared/steps.ts";
 import { planTraces } from "../traces/plan/plan-traces.ts";

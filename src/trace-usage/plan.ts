@@ -1,19 +1,12 @@
-import {
-  inTracesOfHours,
-  compileFilter,
-  compileQuery,
-  hasNonTimeConditions,
-  inTraces,
-  keyRangeOf,
-  IS_VISIBLE,
-  tracesOfRange,
-  whereSelected,
-  type CallsFilter,
-  type CallsSelection,
-  type HourRange,
-} from "../query/index.ts";
+import { inTracesOfHours, inTraces } from "../query/trace-hours.ts";
+import { compileFilter } from "../query/filter.ts";
+import { compileQuery } from "../query/compile.ts";
+import { hasNonTimeConditions, whereSelected } from "../query/narrow.ts";
+import { keyRangeOf, tracesOfRange, type CallsSelection, inHoursOf } from "../query/key-range.ts";
+import { IS_VISIBLE } from "../query/fields/columns.ts";
+import type { CallsFilter } from "../query/read/wire-schema.ts";
+import type { HourRange } from "../query/bounds/time-range.ts";
 import { ofProject } from "../query/hour-buckets.ts";
-import { inHoursOf } from "../query/key-range.ts";
 import { join, param, sql, type Sql } from "../query/sql.ts";
 import { hourOf, toStoreText } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";

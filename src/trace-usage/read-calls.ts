@@ -1,5 +1,7 @@
 import type { Engine } from "../store/engine.ts";
-import { inTracesOfHours, inTraceHours, IS_VISIBLE, type HourRange } from "../query/index.ts";
+import { inTracesOfHours, inTraceHours } from "../query/trace-hours.ts";
+import { IS_VISIBLE } from "../query/fields/columns.ts";
+import type { HourRange } from "../query/bounds/time-range.ts";
 import { hourBucketsOf, ofProject } from "../query/hour-buckets.ts";
 import { inHoursOf } from "../query/key-range.ts";
 import { param, sql, type Sql } from "../query/sql.ts";

@@ -1,7 +1,7 @@
 import { anyCall } from "../http/schemas/any-call.ts";
 import { projectId } from "../http/schemas/fields.ts";
 import { windowFields } from "../http/schemas/window-fields.ts";
-import { callsFilter, callsQuery } from "../query/index.ts";
+import { callsFilter, callsQuery } from "../query/read/wire-schema.ts";
 import { totalsFields } from "./plan/totals.ts";
 
 /** Members that select traces, shared by all trace routes. */

@@ -1,4 +1,4 @@
-import type { HourRange } from "../query/index.ts";
+import type { HourRange } from "../query/bounds/time-range.ts";
 import { sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { findCoverage, isSameCoverage, type RollupCoverage } from "./coverage.ts";

@@ -19,8 +19,7 @@ import {
   HAS_FAILED,
   LATENCY,
 } from "./usage-record.ts";
-import { columns, computedColumns } from "../query/fields/columns.ts";
-import { IS_ROOT, IS_VISIBLE } from "../query/index.ts";
+import { columns, computedColumns, IS_ROOT, IS_VISIBLE } from "../query/fields/columns.ts";
 import { flag, integer, moreColumns, text, unsigned } from "../trace-usage/table/more-columns.ts";
 
 const textOf = (value: Sql) => text(sql`CAST(${value}, 'String')`);

@@ -1,5 +1,5 @@
 import type { Engine } from "../store/engine.ts";
-import type { HourRange } from "../query/index.ts";
+import type { HourRange } from "../query/bounds/time-range.ts";
 import { hourBucketsOf, ofProject } from "../query/hour-buckets.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import { chunksOf } from "../shared/chunks-of.ts";

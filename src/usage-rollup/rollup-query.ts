@@ -1,6 +1,7 @@
 import type { TimeWindow } from "../buckets/buckets.ts";
 import type { PriceBook } from "../prices/price-book.ts";
-import { compileFilter, type CallsFilter } from "../query/index.ts";
+import { compileFilter } from "../query/filter.ts";
+import type { CallsFilter } from "../query/read/wire-schema.ts";
 import type { Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { CALL_FIELDS, type CallField } from "./usage-record.ts";

@@ -1,4 +1,4 @@
-import type { HourRange } from "../query/index.ts";
+import type { HourRange } from "../query/bounds/time-range.ts";
 import type { Sql } from "../query/sql.ts";
 import type { RollupSnapshot } from "./coverage.ts";
 import { readFingerprints } from "./fingerprints.ts";

@@ -1,5 +1,5 @@
 import type { Engine } from "../../src/store/engine.ts";
-import { compileQuery } from "../../src/query/index.ts";
+import { compileQuery } from "../../src/query/compile.ts";
 import { join, param, sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
 

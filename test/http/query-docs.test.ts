@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { columns, computedColumns } from "../../src/query/fields/columns.ts";
-import { callsFilter } from "../../src/query/index.ts";
+import { callsFilter } from "../../src/query/read/wire-schema.ts";
 import { operators } from "../../src/query/read/operators.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 

@@ -1,11 +1,8 @@
-import {
-  compileQuery,
-  compileSort,
-  keyRangeOf,
-  type SelectOptions,
-  type CallsFilter,
-  type SortKey,
-} from "../../query/index.ts";
+import { compileQuery } from "../../query/compile.ts";
+import { compileSort, type SortKey } from "../../query/sort.ts";
+import { keyRangeOf } from "../../query/key-range.ts";
+import type { SelectOptions } from "../../query/select-calls.ts";
+import type { CallsFilter } from "../../query/read/wire-schema.ts";
 import { ALL_HOURS, intersect, type HourRange } from "../../query/bounds/time-range.ts";
 import { hourOf } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";

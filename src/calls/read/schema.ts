@@ -3,7 +3,7 @@ import { describedAs, instantMicros, isoInstant, projectId, anyInteger } from ".
 import { jsonObject } from "../../http/schemas/response-schema.ts";
 import { EXAMPLE_CHARACTERS, FIELD_TYPES, MAX_FIELDS } from "./fields/found-fields.ts";
 import { MAX_TOKEN_LENGTH } from "./page-token.ts";
-import { callsQuery, sdkFilter } from "../../query/index.ts";
+import { callsQuery, sdkFilter } from "../../query/read/wire-schema.ts";
 
 /** Maximum calls in one response. */
 export const MAX_LIMIT = 1_000_000;

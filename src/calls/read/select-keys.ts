@@ -1,5 +1,5 @@
 import type { Engine } from "../../store/engine.ts";
-import { selectCalls, type SelectOptions } from "../../query/index.ts";
+import { selectCalls, type SelectOptions } from "../../query/select-calls.ts";
 import { AT_HOUR, ofProject, eventInHours } from "../../query/hour-buckets.ts";
 import { param, sql } from "../../query/sql.ts";
 import { ALL_HOURS, type HourRange } from "../../query/bounds/time-range.ts";

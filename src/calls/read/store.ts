@@ -1,6 +1,8 @@
 import type { Engine } from "../../store/engine.ts";
 import { readInPages } from "../../store/rows/read-in-pages.ts";
-import { inTraceHours, IS_VISIBLE, selectCalls } from "../../query/index.ts";
+import { inTraceHours } from "../../query/trace-hours.ts";
+import { IS_VISIBLE } from "../../query/fields/columns.ts";
+import { selectCalls } from "../../query/select-calls.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import { turn } from "../../fairness/turns.ts";

@@ -1,4 +1,4 @@
-import { IS_VISIBLE } from "../../query/index.ts";
+import { IS_VISIBLE } from "../../query/fields/columns.ts";
 import { join, param, sql, trusted, type Param, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Dimensions } from "../../stats/plan/dimensions.ts";

@@ -1,4 +1,4 @@
-import { callsFilter, callsQuery } from "../../query/index.ts";
+import { callsFilter, callsQuery } from "../../query/read/wire-schema.ts";
 import { knownMembers } from "./known-names.ts";
 
 export const anyCall = knownMembers({ filter: callsFilter.nullish(), query: callsQuery.nullish() }).meta({

@@ -1,4 +1,5 @@
-import { compileQuery, priceFields as queryFields } from "../../query/index.ts";
+import { compileQuery } from "../../query/compile.ts";
+import { priceFields as queryFields } from "../../query/fields/fields.ts";
 import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import { priceFields, type PriceField, type PriceQuery } from "./schema.ts";

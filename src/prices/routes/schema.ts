@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { instantMicros, isoInstant, projectId } from "../../http/schemas/fields.ts";
-import { priceQuery } from "../../query/index.ts";
+import { priceQuery } from "../../query/read/wire-schema.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { unitNames, type Unit } from "../../usage/units.ts";
 import { purgeQuery } from "../../http/schemas/purge-by-id.ts";

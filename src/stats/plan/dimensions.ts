@@ -1,4 +1,4 @@
-import { compileGroupKey } from "../../query/index.ts";
+import { compileGroupKey } from "../../query/group-key.ts";
 import { join, sql, type Sql } from "../../query/sql.ts";
 import type { Issue } from "../../shared/errors.ts";
 import { API_KEY } from "../../traces/facets/plan-facets.ts";

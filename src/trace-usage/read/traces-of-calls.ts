@@ -1,6 +1,7 @@
 import type { Engine } from "../../store/engine.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
-import { inTraces, IS_VISIBLE } from "../../query/index.ts";
+import { inTraces } from "../../query/trace-hours.ts";
+import { IS_VISIBLE } from "../../query/fields/columns.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";

@@ -1,5 +1,6 @@
 import type { Engine } from "../../store/engine.ts";
-import { inTraces, IS_VISIBLE } from "../../query/index.ts";
+import { inTraces } from "../../query/trace-hours.ts";
+import { IS_VISIBLE } from "../../query/fields/columns.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import { AppError, invalid } from "../../shared/errors.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { anyInteger } from "../../http/schemas/fields.ts";
 import { wholeNumber } from "../../http/schemas/zod-issues.ts";
-import { callsFilter, callsQuery } from "../../query/index.ts";
+import { callsFilter, callsQuery } from "../../query/read/wire-schema.ts";
 import type { TokenCostWire } from "../../prices/cost-fields.ts";
 import type { CountWire } from "../../usage/count-fields.ts";
 

@@ -1,4 +1,4 @@
-import type { CallsFilter } from "../../query/index.ts";
+import type { CallsFilter } from "../../query/read/wire-schema.ts";
 import { parseJson } from "../../shared/json.ts";
 import { moneyText } from "../../prices/money.ts";
 import { planTraces, type TracesRequested } from "../plan/plan-traces.ts";

@@ -1,5 +1,6 @@
 import { ofProject } from "../../query/hour-buckets.ts";
-import { compileGroupKey, IS_VISIBLE } from "../../query/index.ts";
+import { compileGroupKey } from "../../query/group-key.ts";
+import { IS_VISIBLE } from "../../query/fields/columns.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import { rootValues } from "../read/root-values.ts";
 import type { Issue } from "../../shared/errors.ts";

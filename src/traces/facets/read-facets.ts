@@ -1,4 +1,4 @@
-import { inTraces } from "../../query/index.ts";
+import { inTraces } from "../../query/trace-hours.ts";
 import type { ProviderOf } from "../../usage/usage.ts";
 import { addMoney, type Money } from "../../prices/money.ts";
 import { recordCount } from "../../usage-rollup/manifests.ts";

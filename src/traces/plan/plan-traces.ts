@@ -1,21 +1,13 @@
 import type { TimeWindow } from "../../buckets/buckets.ts";
 import { windowOf } from "../../http/schemas/window-fields.ts";
-import {
-  compileFilter,
-  compileQuery,
-  inTraces,
-  inTracesOfHours,
-  IS_ROOT,
-  IS_VISIBLE,
-  keyRangeOf,
-  MAY_BE_ROOT,
-  tracesOfRange,
-  whereSelected,
-  type CallsFilter,
-  type CompiledQuery,
-} from "../../query/index.ts";
+import { compileFilter } from "../../query/filter.ts";
+import { compileQuery, type CompiledQuery } from "../../query/compile.ts";
+import { inTraces, inTracesOfHours } from "../../query/trace-hours.ts";
+import { IS_ROOT, IS_VISIBLE, MAY_BE_ROOT } from "../../query/fields/columns.ts";
+import { keyRangeOf, tracesOfRange, inHoursOf } from "../../query/key-range.ts";
+import { whereSelected } from "../../query/narrow.ts";
+import type { CallsFilter } from "../../query/read/wire-schema.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
-import { inHoursOf } from "../../query/key-range.ts";
 import { sql, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import { hoursOfWindow } from "../../trace-usage/plan.ts";

@@ -1,4 +1,4 @@
-import { IS_VISIBLE } from "../../query/index.ts";
+import { IS_VISIBLE } from "../../query/fields/columns.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { join, param, sql, type Sql } from "../../query/sql.ts";
 import { AppError } from "../../shared/errors.ts";

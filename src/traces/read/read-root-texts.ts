@@ -1,7 +1,8 @@
 import type { CallRowKey } from "../../calls/read/call-keys.ts";
 import { inTurns } from "../../fairness/turns.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
-import { inTraceHours, IS_VISIBLE } from "../../query/index.ts";
+import { inTraceHours } from "../../query/trace-hours.ts";
+import { IS_VISIBLE } from "../../query/fields/columns.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";

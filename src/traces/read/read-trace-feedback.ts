@@ -1,5 +1,6 @@
 import { ofProject } from "../../query/hour-buckets.ts";
-import { inTraceHours, IS_VISIBLE } from "../../query/index.ts";
+import { inTraceHours } from "../../query/trace-hours.ts";
+import { IS_VISIBLE } from "../../query/fields/columns.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";

@@ -1,5 +1,5 @@
 import { ofProject } from "../../query/hour-buckets.ts";
-import { IS_ROOT, IS_VISIBLE, MAY_BE_ROOT } from "../../query/index.ts";
+import { IS_ROOT, IS_VISIBLE, MAY_BE_ROOT } from "../../query/fields/columns.ts";
 import { sql, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";

@@ -1,5 +1,4 @@
-import { columns, HAS_ENDED } from "../../query/fields/columns.ts";
-import { IS_ROOT } from "../../query/index.ts";
+import { columns, HAS_ENDED, IS_ROOT } from "../../query/fields/columns.ts";
 import { sql, trusted } from "../../query/sql.ts";
 import { toIso } from "../../shared/instant.ts";
 import { parseJson } from "../../shared/json.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compileQuery } from "../../../src/query/index.ts";
+import { compileQuery } from "../../../src/query/compile.ts";
 import { operators } from "../../../src/query/read/operators.ts";
 import { readQuery } from "../../../src/query/read/read-query.ts";
 import { render } from "../../../src/query/sql.ts";

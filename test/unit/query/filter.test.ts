@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compileFilter } from "../../../src/query/index.ts";
+import { compileFilter } from "../../../src/query/filter.ts";
 import { render } from "../../../src/query/sql.ts";
 
 const LISTS = [

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compileQuery } from "../../../src/query/index.ts";
+import { compileQuery } from "../../../src/query/compile.ts";
 import { HOUR_MICROS, hourOf, toIso, toStoreText } from "../../../src/shared/instant.ts";
 import type { Project } from "../../../src/shared/project.ts";
 import { runs } from "../../helpers/runs.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compileQuery } from "../../../src/query/index.ts";
+import { compileQuery } from "../../../src/query/compile.ts";
 import type { Project } from "../../../src/shared/project.ts";
 import { readQuery } from "../../../web/state/query.ts";
 import { conditionsOf } from "../../../web/state/select-traces.ts";

@@ -1,5 +1,5 @@
 import { columns, computedColumns } from "../../../query/fields/columns.ts";
-import { compileGroupKey } from "../../../query/index.ts";
+import { compileGroupKey } from "../../../query/group-key.ts";
 import { join, param, sql, type Sql } from "../../../query/sql.ts";
 import { inTurns } from "../../../fairness/turns.ts";
 import { parseJson } from "../../../shared/json.ts";

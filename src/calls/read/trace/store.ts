@@ -1,7 +1,7 @@
 import type { Engine } from "../../../store/engine.ts";
 import { isTooManyBytes } from "../../../store/rows/read-in-pages.ts";
-import { columns, HAS_ENDED } from "../../../query/fields/columns.ts";
-import { inTraces, IS_VISIBLE } from "../../../query/index.ts";
+import { columns, HAS_ENDED, IS_VISIBLE } from "../../../query/fields/columns.ts";
+import { inTraces } from "../../../query/trace-hours.ts";
 import { join, param, sql, trusted, type Sql } from "../../../query/sql.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { parseJson } from "../../../shared/json.ts";
