@@ -33,7 +33,6 @@ const suites = {
     "stored-as-sent",
     "trace-calls",
     "trace-usage",
-    "trace-usage-query",
     "traces",
     "training-tenants",
     "usage-stats",
