@@ -11,6 +11,11 @@ export interface QueryOptions {
   readonly dependsOn?: readonly string[];
   /** Default for reads and inserts: the distributed tables over all shards. */
   readonly tables?: TableScope;
+  /**
+   * Table of which a read must have all acknowledged rows, also during a failover: what it does not find would be lost.
+   * Replicas that need not all store a row are synchronized first.
+   */
+  readonly synced?: string;
   /** Called with the rows and bytes a query read. A server reports them with the first byte: incomplete for long responses. */
   readonly onRead?: (stats: ReadStats) => void;
 }

@@ -12,6 +12,7 @@ import {
   untilErased,
 } from "../helpers/cluster-load.ts";
 import type { ServiceProcess } from "../helpers/service-process.ts";
+import { until } from "../helpers/until.ts";
 import { clusterName, openCluster, replicaCount, type TestCluster } from "../helpers/test-cluster.ts";
 
 const TURNS = 8;
@@ -37,6 +38,21 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
       await store(writer, [completeCall(project_id, id, "seen")]);
       expect((await tokensOf(reader, project_id, { trace_ids: ["seen"] })).get(id), id).toBe(TOKENS_PER_CALL);
     }
+  });
+
+  it("apply an end that one gets right after the other has acknowledged the start, on another replica", async () => {
+    const services = [await cluster.start([1]), await cluster.start([replicaCount])];
+    const ids = Array.from({ length: 40 }, (_, n) => `apart-${n}`);
+    const began = { project_id, trace_id: "apart", op_name: "op", attributes: {}, inputs: {} };
+    const usage = { m: { requests: 1, prompt_tokens: TOKENS_PER_CALL, completion_tokens: 0 } };
+    for (const [n, id] of ids.entries()) {
+      const [one, other] = n % 2 === 0 ? services : services.toReversed();
+      await retry(one!, "/call/start", { start: { ...began, id, started_at: "2026-01-01T00:00:00Z" } });
+      const end = { project_id, id, ended_at: "2026-01-01T00:00:01Z", summary: { usage } };
+      await retry(other!, "/call/end", { end });
+    }
+    const applied = async () => [...(await tokensOf(first, project_id, { trace_ids: ["apart"] })).values()];
+    await until(async () => (await applied()).filter((tokens) => tokens > 0).length === ids.length);
   });
 
   it("accept at once a key that the other has created", async () => {

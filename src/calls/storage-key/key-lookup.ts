@@ -109,7 +109,7 @@ export async function readCallKeys(engine: Engine, keys: readonly CallKey[]): Pr
     const rows = await engine.rows<CallRow>(
       sql`SELECT project_id, id, trace_id, min(call_keys.hour) AS hour FROM call_keys
           WHERE project_id IN ${projects} AND id IN ${ids} GROUP BY project_id, id, trace_id`,
-      { name: "call_keys_find", limits: "ingest" },
+      { name: "call_keys_find", limits: "ingest", synced: "call_keys" },
     );
     found.push(...rows);
   }

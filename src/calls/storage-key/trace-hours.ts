@@ -70,7 +70,7 @@ async function readHours(engine: Engine, traces: readonly TraceHour[]): Promise<
       sql`SELECT project_id, trace_id, groupUniqArray(hour) AS hours FROM trace_hours
           WHERE project_id IN ${param("Array(String)", projects)} AND trace_id IN ${param("Array(String)", ids)}
           GROUP BY project_id, trace_id`,
-      { name: "trace_hours_find", limits: "ingest" },
+      { name: "trace_hours_find", limits: "ingest", synced: "trace_hours" },
     );
     for (const row of rows) found.set(pairKey(row.project_id, row.trace_id), row.hours);
   }

@@ -60,7 +60,7 @@ export function createPendingSearch(engine: Engine): FindWaiting {
     if (unknown.length === 0) return false;
     const rows = await engine.rows(
       sql`SELECT 1 AS one FROM pending_call_events WHERE project_id IN ${param("Array(String)", unknown)} LIMIT 1`,
-      { name: "pending_call_events_any", limits: "ingest" },
+      { name: "pending_call_events_any", limits: "ingest", synced: "pending_call_events" },
     );
     if (rows.length > 0) return true;
     without.put(
@@ -76,7 +76,7 @@ export function createPendingSearch(engine: Engine): FindWaiting {
     for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
       const rows = await engine.rows<CallKey>(
         sql`SELECT DISTINCT project_id AS project, id FROM pending_call_events PREWHERE ${areOf(chunk)}`,
-        { name: "pending_call_events_find", limits: "ingest" },
+        { name: "pending_call_events_find", limits: "ingest", synced: "pending_call_events" },
       );
       for (const row of rows) found.add(keyText(row));
     }
@@ -94,7 +94,7 @@ export async function readPending(
     sql`SELECT project_id AS project, id, columns, toUnixTimestamp64Micro(stored_at) AS storedAtUs, position,
           CAST(applied, 'Bool') AS applied
         FROM pending_call_events FINAL PREWHERE ${areOf(keys)} ORDER BY stored_at, position`,
-    { name: "pending_call_events_read", limits: "ingest" },
+    { name: "pending_call_events_read", limits: "ingest", synced: "pending_call_events" },
   );
   return Map.groupBy(
     rows.map((row): PendingEvent => ({ ...row, columns: JSON.parse(row.columns) as Columns })),

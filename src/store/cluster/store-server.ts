@@ -58,7 +58,10 @@ export class StoreServer implements Transport {
     return this.#layout.shards;
   }
 
-  read(query: Sql, options: SendOptions): Promise<StatementResult> {
+  async read(query: Sql, options: SendOptions): Promise<StatementResult> {
+    const { cluster, insertQuorum } = this.#options;
+    const mayLag = cluster !== undefined && neededOf(this.#layout, insertQuorum) < this.#layout.replicas;
+    if (options.synced !== undefined && mayLag) await this.#syncAll([options.synced]);
     return this.#transportOf(options).read(query, this.#withSettings("reads", options));
   }
 
@@ -90,11 +93,7 @@ export class StoreServer implements Transport {
       throw failure(`CLICKHOUSE_URL names no other server of shard ${shard}`);
     const names = tables.map(([table]) => table);
     if (!names.includes("schema_migrations")) await this.#requireNewStore();
-    const signal = AbortSignal.timeout(CATCH_UP_MS);
-    const replicated = tables.filter(([, isReplicated]) => isReplicated === 1);
-    await Promise.all(replicated.map(([table]) => this.#sync(table, signal))).catch(() => {
-      throw failure(`${this.name} lacks what others acknowledged, or ClickHouse Keeper does not respond`);
-    });
+    await this.#syncAll(tables.flatMap(([table, isReplicated]) => (isReplicated === 1 ? [table] : [])));
     if (!ALL_TABLES.every((table) => names.includes(table))) {
       // complete unless a first start is creating it
       const applied = await appliedMigrations(this.#engine, within(CHECK_MS));
@@ -173,6 +172,13 @@ export class StoreServer implements Transport {
     const missing = await missingReplicas(this.#engine, cluster);
     if (missing.length > 0)
       throw failure(`a first start needs every replica, and ${missing.join(", ")} does not respond`);
+  }
+
+  async #syncAll(tables: readonly string[]): Promise<void> {
+    const signal = AbortSignal.timeout(CATCH_UP_MS);
+    await Promise.all(tables.map((table) => this.#sync(table, signal))).catch(() => {
+      throw failure(`${this.name} lacks what others acknowledged, or ClickHouse Keeper does not respond`);
+    });
   }
 
   /** LIGHTWEIGHT: does not wait for merges. */

@@ -18,6 +18,7 @@ export function createEngine(transport: Transport, options: EngineOptions = {}):
     settings: { ...limits[profile], max_query_size: MAX_QUERY_BYTES, log_comment: query.name, ...settings },
     signal: query.signal,
     tables: query.tables,
+    synced: query.synced,
   });
   const read = async (query: Sql, format: RawFormat, options: QueryOptions): Promise<Buffer> => {
     const formatted = join([query, trusted(`FORMAT ${format}`)], "\n");

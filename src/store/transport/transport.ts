@@ -9,6 +9,8 @@ export interface SendOptions {
   readonly settings: Readonly<Record<string, string | number>>;
   readonly signal: AbortSignal | undefined;
   readonly tables?: TableScope | undefined;
+  /** See `QueryOptions`. */
+  readonly synced?: string | undefined;
 }
 
 export interface Insert {
