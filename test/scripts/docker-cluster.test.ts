@@ -96,7 +96,7 @@ describe(".ci/docker-cluster", () => {
     );
     expect(calls).toEqual([
       `docker ${FILES} up --detach --wait keeper clickhouse-1 clickhouse-2`,
-      "npm run test:cluster -- both-replicas start lost-disk",
+      "npm run test:cluster -- both-replicas starts",
       `${ports.map((port) => `http://sumtree:for-tests-only@127.0.0.1:${port}`).join(",")} sumtree ${join(ROOT, ".ci/docker-faults")}`,
       `docker ${FILES} down --volumes --timeout 5`,
     ]);
@@ -106,7 +106,7 @@ describe(".ci/docker-cluster", () => {
     const { code, calls } = await run(".ci/docker-cluster", [], { more: { SHAPE: "shards" } });
     expect(code).toBe(0);
     expect(calls[0]).toBe(`docker ${FILES_OF_SHARDS} up --detach --wait keeper clickhouse-1 clickhouse-2`);
-    expect(calls[1]).toBe("npm run test:cluster -- cluster/shards shard-usage-rollup");
+    expect(calls[1]).toBe("npm run test:cluster -- cluster/shards");
     expect(calls.at(-1)).toBe(`docker ${FILES_OF_SHARDS} down --volumes --timeout 5`);
     expect(await run(".ci/docker-faults", ["kill", "1"], { more: { COMPOSE_FILE: "a.yml" } })).toMatchObject({
       code: 0,
@@ -119,9 +119,9 @@ describe(".ci/docker-cluster", () => {
   });
 
   it("runs the given suites; if they fail, it shows the servers' logs, removes everything and fails", async () => {
-    const { code, calls } = await run(".ci/docker-cluster", ["replica-away"], { fail: "test:cluster" });
+    const { code, calls } = await run(".ci/docker-cluster", ["failover"], { fail: "test:cluster" });
     expect(code).toBe(7);
-    expect(calls[1]).toBe("npm run test:cluster -- replica-away");
+    expect(calls[1]).toBe("npm run test:cluster -- failover");
     expect(calls.slice(-2)).toEqual([
       `docker ${FILES} logs --tail 200`,
       `docker ${FILES} down --volumes --timeout 5`,
