@@ -42,10 +42,23 @@ const modules = {
     "fairness",
     "shared",
   ],
+  budgets: [
+    "stats",
+    "trace-usage",
+    "usage-rollup",
+    "prices",
+    "http",
+    "store",
+    "query",
+    "buckets",
+    "usage",
+    "fairness",
+    "shared",
+  ],
   feedback: ["stats", "calls", "http", "store", "query", "buckets", "usage", "shared"],
   ingest: ["calls", "http", "store", "query", "usage", "shared"],
   content: ["http", "store", "query", "shared"],
-  gateway: ["calls", "http", "usage", "journal", "fairness", "shared"],
+  gateway: ["budgets", "calls", "prices", "http", "usage", "journal", "fairness", "shared"],
   admin: ["calls", "http", "store", "query", "fairness", "shared"],
   web: ["http", "shared"],
 } as const satisfies Record<string, readonly string[]>;
@@ -83,7 +96,7 @@ const caller = { name: "undici", message: "Only src/gateway/relay/upstream.ts ca
 const fastify = { name: "fastify", message: "Only src/http and the routes of a module know Fastify." };
 
 const ROOT_FILES =
-  "app|main|config|gateway-settings|open-store|start-failure|connection-limit|service-address|service-metrics|service-limiters|periodic|deletion-jobs|usage-rollup-jobs|shutdown-deadlines|disk-limit|open-store-journal";
+  "app|main|config|gateway-settings|open-store|start-failure|connection-limit|service-address|service-metrics|service-limiters|periodic|deletion-jobs|usage-rollup-jobs|budget-jobs|shutdown-deadlines|disk-limit|open-store-journal";
 
 interface Allowed {
   readonly imports: readonly string[];
