@@ -42,6 +42,7 @@ const shardingColumns: Readonly<Record<string, string>> = {
   data_tables: "project_id",
   llm_prices: "project_id",
   retention: "project_id",
+  budget_alerts: "project_id",
   // the project of a deletion never changes
   deletions: "project_id",
   api_keys: "id",
