@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import Fastify, { type FastifyBaseLogger } from "fastify";
 import OpenAI from "openai";
 import { pino } from "pino";
@@ -148,6 +150,20 @@ describe("an alert", () => {
       await expect(verify(body, { ...headers, [name]: "1" }, secretOf(1))).rejects.toThrow();
     expect(headers["webhook-timestamp"]).toBe(String(nowMs / 1000));
     expect(headers["content-type"]).toBe("application/json");
+  });
+
+  it("is verified by the function of docs/budgets.md", async () => {
+    const page = readFileSync(join(import.meta.dirname, "../../docs/budgets.md"), "utf8");
+    const path = join(test.dir, "is-authentic.ts");
+    writeFileSync(path, `${/```ts\n([^]*?)```/.exec(page)![1]}export { isAuthentic };`);
+    const { isAuthentic } = (await import(path)) as {
+      isAuthentic: (body: string, headers: object, secret: string) => boolean;
+    };
+    spend({ spent: usd(5) });
+    await service({ settings: { secrets: [secretOf(1), secretOf(2)] } }).tick();
+    const [{ body, headers }] = receiver.received as [WebhookReceiver["received"][0]];
+    expect([1, 2, 3].map((byte) => isAuthentic(body, headers, secretOf(byte)))).toEqual([true, true, false]);
+    expect(isAuthentic(`${body} `, headers, secretOf(1))).toBe(false);
   });
 
   it("is a message for Slack, without a signature", async () => {

@@ -3,7 +3,7 @@ import type { BudgetState } from "../budget-state.ts";
 import { alertEventJson } from "./alert-event.ts";
 import type { AlertRow, AlertStore } from "./alert-store.ts";
 import { crossedAlerts, type CrossedAlert } from "./crossed-alerts.ts";
-import type { Deliveries } from "./deliveries.ts";
+import { ABANDONED_MS, type Deliveries } from "./deliveries.ts";
 
 export interface AlertJobDeps {
   readonly states: () => Promise<readonly BudgetState[]>;
@@ -17,8 +17,6 @@ export interface AlertJobDeps {
 
 /** Until another service's claim that was begun at the same time is stored. */
 const SETTLE_MS = 1000;
-/** An alert that was due and not sent for so long is anybody's. */
-export const ABANDONED_MS = 180_000;
 const FOR_EVER_S = Date.UTC(2100, 0, 1) / 1000;
 const KEPT_S = 60 * 86_400;
 

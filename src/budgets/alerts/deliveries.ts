@@ -18,8 +18,8 @@ export interface DeliveriesDeps {
 
 /** Alerts sent at a time. Those of one budget are sent in order. */
 const LANES = 8;
-/** From when it is due. Later, another service may soon take it over. */
-const LATEST_BEGIN_MS = 90_000;
+/** An alert that was due and not sent for so long is anybody's. */
+export const ABANDONED_MS = 180_000;
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
@@ -35,7 +35,7 @@ export function createDeliveries({ store, send, clock, log, onOutcome, signal }:
     for (const row of rows) if (open.get(row.id) === row) open.delete(row.id);
   };
   const deliver = async (row: AlertRow): Promise<void> => {
-    const isLate = clock.now() > row.due_at_ms + LATEST_BEGIN_MS;
+    const isLate = clock.now() > row.due_at_ms + ABANDONED_MS / 2;
     const attempt = isLate || signal.aborted ? undefined : await send(row.id, row.event, signal);
     if (attempt === undefined || (attempt.result === "failed" && signal.aborted))
       return void open.delete(row.id);
