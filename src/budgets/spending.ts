@@ -96,8 +96,8 @@ export class Spending {
   }
 
   /** Returns what is spent now and held, for each value if the budget is for each. Errors: those of `SpentReader`. */
-  async statesOf(budget: Budget): Promise<readonly BudgetState[]> {
-    const { clock, reader } = this.#deps;
+  async statesOf(budget: Budget, reader = this.#deps.reader): Promise<readonly BudgetState[]> {
+    const { clock } = this.#deps;
     const key = this.keyOf(budget, budget.match, clock.now());
     if (budget.scope === "project" || budget.match !== EACH) {
       const value = budget.scope === "project" ? null : budget.match;
