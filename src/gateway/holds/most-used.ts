@@ -95,6 +95,12 @@ function audioSeconds(bytes: number): number {
   return Math.ceil(bytes / AUDIO.bytesPerSecond);
 }
 
+/** The most that all choices of a response can have together; undefined without a maximum. */
+export function maxOutputTokens(path: string, body: Json): number | undefined {
+  const { tokens, choices } = outputOf(path, body);
+  return tokens === undefined ? undefined : tokens * choices;
+}
+
 /** Of two maxima, the larger; `tokens` is undefined without any. */
 function outputOf(
   path: string,

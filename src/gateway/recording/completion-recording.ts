@@ -78,7 +78,7 @@ export class CompletionRecording implements RelayObserver {
   constructor(options: RecordingOptions, readRequest: () => ModelRequest) {
     this.#options = options;
     this.startedAtMs = options.clock.now();
-    this.request = new LazyRequest(readRequest);
+    this.request = new LazyRequest(options.modelApi.path, readRequest);
     this.#reader = this.#newReader({});
   }
 
@@ -288,6 +288,7 @@ export class CompletionRecording implements RelayObserver {
       promptBytes: this.#promptBytes(),
       // only the size of an unreadable response is known
       textBytes: this.#reader.isRead || isRejected ? draft.textBytes : this.#reader.bytes,
+      maxOutputTokens: this.request.facts.maxOutput,
       isError: outcome === "error" || isRejected,
     });
   }
