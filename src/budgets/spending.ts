@@ -17,7 +17,7 @@ const MAX_IDLE = 20_000;
 const MAX_SHARED_AGE_MS = 1000;
 const MAX_AGE_MS = 10_000;
 /** A sum that takes longer to read than `SLOW_MS` is read for at most a tenth of the time after changes, a hundredth without. */
-const SLOW_MS = 100;
+const SLOW_MS = 500;
 const PAUSE = 10;
 const LONG_PAUSE = 100;
 const MAX_TRIES = 3;
