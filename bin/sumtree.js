@@ -12,6 +12,7 @@ const FILES = {
   start: "src/main",
   demo: "scripts/demo",
   keys: "scripts/keys",
+  budgets: "scripts/budgets",
   migrate: "scripts/migrate",
   "usage-rollup": "scripts/usage-rollup",
   backup: "scripts/backup",
@@ -22,6 +23,7 @@ const USAGE = `Sumtree: what every call of an LLM trace really used and cost.
   sumtree [start]      serve; settings are environment variables
   sumtree demo         serve sample data
   sumtree keys …       manage API keys
+  sumtree budgets …    manage budgets
   sumtree migrate      bring a store to this version
   sumtree usage-rollup …  verify or rebuild the hourly pre-aggregation
   sumtree backup       copy the embedded store while it runs

@@ -20,6 +20,9 @@ import type { Engine } from "./store/engine.ts";
 import { instrumentEngine } from "./store/instrumented-engine.ts";
 import { retryWithoutSpace } from "./store/require-free-space.ts";
 import { backupDirOf, type Config } from "./config.ts";
+import { createBudgetService, noteChanges } from "./budget-service.ts";
+import { ProjectChanges } from "./budgets/project-changes.ts";
+import { budgetRoutes } from "./budgets/routes.ts";
 import { connectionLimit } from "./connection-limit.ts";
 import { costRoutes } from "./prices/routes/cost-routes.ts";
 import { feedbackOfRefs } from "./feedback/feedback-of-refs.ts";
@@ -121,7 +124,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const writer = createCallWriter({ engine, lookup }, writing);
   const feedback = createFeedbackWriter(engine, clock, writing);
   const content = createContentWriter(engine, writing);
-  const all = { calls: meterUsageBasis(writer, registry), feedback, content };
+  const changes = new ProjectChanges(engine, config.BUDGET_REPLICAS > 1);
+  const all = { calls: noteChanges(meterUsageBasis(writer, registry), changes), feedback, content };
   const writers = disk.limitWrites(all);
   for (const one of Object.values(writers)) app.addHook("onClose", () => one.drain());
   registerUsageRollup(app, { engine, clock, runExclusive: writer.runExclusive });
@@ -150,6 +154,14 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const statsLimits = { maxPercentiles: config.MAX_PERCENTILES, maxAggregates };
   await app.register(usageStatsRoutes, { ...statsDeps, ...statsLimits });
   await app.register(traceListRoutes, { ...statsDeps, maxTraces: maxAggregates });
+  const { budgets, ...budgeting } = createBudgetService({
+    ...statsDeps,
+    maxAggregates,
+    changes,
+    replicas: config.BUDGET_REPLICAS,
+    steady,
+  });
+  await app.register(budgetRoutes, budgeting);
   await app.register(feedbackRoutes, { engine, writer: writers.feedback, clock, bodyLimitBytes });
   await app.register(feedbackStatsRoutes, { ...statsDeps, limits: feedbackStatsLimits(config) });
   const completions = disk.limitRecording(completionStore(writer, lookup, createNamedCalls(engine, lookup)));
@@ -157,7 +169,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const ledger = createOwnerLedger(engine, writing);
   app.addHook("onClose", () => ledger.drain());
   const settings = gatewayRoutesSettings(config, limiters.gateway);
-  await app.register(gatewayRoutes, { ...recording, prefix: "/v1", settings, ledger });
+  await app.register(gatewayRoutes, { ...recording, prefix: "/v1", settings, ledger, budgets, prices });
   await app.register(costRoutes, { engine, prices: priceStore, clock });
   await app.register(pageRoutes, { dir: deps.pageDir ?? BUILT_PAGE });
   return app;

@@ -148,6 +148,7 @@ const schema = z.object({
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: positiveMs.default(1_200_000),
   UPSTREAM_IDLE_TIMEOUT_MS: positiveMs.default(1_200_000),
   GATEWAY_CAPTURE_CONTENT: onOrOff.default(true),
+  BUDGET_REPLICAS: whole(1, 1000).default(1),
 });
 
 export type Config = Readonly<z.infer<typeof schema>> &

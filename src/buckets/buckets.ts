@@ -104,14 +104,14 @@ function wallClockStarts(
 ): number[] {
   const starts: number[] = [];
   for (let k = Math.floor(latestLocalMs(window.startMs, zone) / sizeMs); ; k++) {
-    const at = firstInstantAt(k * sizeMs, spansNear(k * sizeMs));
+    const at = firstInstantIn(k * sizeMs, spansNear(k * sizeMs));
     if (at === undefined || at >= window.endMs) return starts;
     if (at !== starts.at(-1)) starts.push(at);
   }
 }
 
 /** Returns the latest local time shown up to an instant; before a clock went back it was later. */
-function latestLocalMs(atMs: number, zone: Zone): number {
+export function latestLocalMs(atMs: number, zone: Zone): number {
   let latest = -Infinity;
   for (const span of zone.spans(atMs - 2 * MAX_OFFSET_MS, atMs + 1)) {
     latest = Math.max(latest, span.toMs - 1 + span.offsetMs);
@@ -119,8 +119,13 @@ function latestLocalMs(atMs: number, zone: Zone): number {
   return latest;
 }
 
+/** Returns the first instant with a local time of at least `localMs`. */
+export function firstInstantAt(localMs: number, zone: Zone): number {
+  return firstInstantIn(localMs, zone.spans(localMs - MAX_OFFSET_MS, localMs + 2 * MAX_OFFSET_MS))!;
+}
+
 /** Returns the first instant of the spans with a local time of at least `localMs`. */
-function firstInstantAt(localMs: number, spans: Iterable<OffsetSpan>): number | undefined {
+function firstInstantIn(localMs: number, spans: Iterable<OffsetSpan>): number | undefined {
   for (const span of spans) {
     const at = Math.max(span.fromMs, localMs - span.offsetMs);
     if (at < span.toMs) return at;

@@ -47,10 +47,10 @@ export function sendGatewayError(error: unknown, request: FastifyRequest, reply:
     void reply.header("retry-after", String(shown.retryAfterSeconds));
     void reply.header("retry-after-ms", String(shown.retryAfterSeconds * 1000));
   }
-  // Claude Code repeats a 401 for minutes
-  if (shown.code === "unauthenticated" || shown.code === "forbidden")
-    void reply.header("x-should-retry", "false");
-  return reply.code(statusOf(shown)).send(errorBodyOf(shown, request));
+  const status = statusOf(shown);
+  // Claude Code repeats a 401 for minutes, opencode a 402
+  if (status >= 401 && status <= 403) void reply.header("x-should-retry", "false");
+  return reply.code(status).send(errorBodyOf(shown, request));
 }
 
 /** Formats a gateway error as the API of the request's path does: its target as sent, in any spelling. */
@@ -60,21 +60,22 @@ export function errorBodyOf(
 ) {
   const envelope = envelopeOf(error);
   const api = apiOfPath(plainPath(originalUrl));
-  if (api === "gemini") return { error: googleErrorOf(envelope.error) };
+  if (api === "gemini") return { error: { ...googleErrorOf(envelope.error), ...googleDetails(error) } };
   return api === "anthropic" ? anthropicEnvelopeOf(envelope, id) : envelope;
 }
 
 /** Formats a gateway error for OpenAI SDKs (`error`) and training clients (`detail`). */
-export function envelopeOf({ code, issues, message }: AppError): ErrorEnvelope {
+export function envelopeOf({ code, issues, message, facts }: AppError): ErrorEnvelope {
   const type = /^upstream_(?!not_configured)/.test(code)
     ? "upstream_error"
     : errorTypeOf(statusOf({ code }), "server_error");
-  if (issues.length === 0) return { error: { message, type, param: null, code }, detail: message };
+  if (issues.length === 0) return { error: { message, type, param: null, code, ...facts }, detail: message };
   return { error: { ...describeIssues(issues), type, code }, detail: issues };
 }
 
 const TYPES: ReadonlyMap<number, string> = new Map([
   [401, "authentication_error"],
+  [402, "insufficient_quota"],
   [403, "permission_error"],
   [404, "not_found_error"],
   [429, "rate_limit_error"],
@@ -96,6 +97,7 @@ export function describeIssues([first, ...others]: readonly Issue[]): Pick<Error
 /** Google's names of statuses; any other is that of its class. Source: google.rpc.Code. */
 const GOOGLE_STATUS = new Map([
   [401, "UNAUTHENTICATED"],
+  [402, "RESOURCE_EXHAUSTED"],
   [403, "PERMISSION_DENIED"],
   [404, "NOT_FOUND"],
   [409, "ABORTED"],
@@ -111,14 +113,21 @@ export function googleErrorOf({ message, code }: ErrorObject) {
   return { code: status, message, status: name };
 }
 
+/** Adds the facts of an error as Google does. Source: google.rpc.ErrorInfo. */
+function googleDetails({ code, facts }: AppError) {
+  if (Object.keys(facts).length === 0) return {};
+  const type = "type.googleapis.com/google.rpc.ErrorInfo";
+  return { details: [{ "@type": type, reason: code, domain: "sumtree", metadata: facts }] };
+}
+
 function anthropicEnvelopeOf({ error, detail }: ErrorEnvelope, requestId: string) {
-  const { message, code, param } = error;
-  const type = code === "payload_too_large" ? "request_too_large" : anthropicTypeOf(error.type);
-  return { type: "error", error: { type, message, code, param }, request_id: requestId, detail };
+  const type = error.code === "payload_too_large" ? "request_too_large" : anthropicTypeOf(error.type);
+  return { type: "error", error: { ...error, type }, request_id: requestId, detail };
 }
 
 /** Maps an error type to Anthropic's name. */
 export function anthropicTypeOf(type: string): string {
+  if (type === "insufficient_quota") return "billing_error";
   return type === "server_error" || type === "upstream_error" ? "api_error" : type;
 }
 

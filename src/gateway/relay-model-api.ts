@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { bindRequest, holdWorstCase, type BudgetGate } from "./budget-gate.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
 import { geminiCallIn, normalizePath } from "./apis/endpoint-paths.ts";
@@ -6,7 +7,8 @@ import { RESPONSES } from "./apis/model-apis.ts";
 import type { ModelApi } from "./apis/model-api.ts";
 import type { Gateway } from "./gateway.ts";
 import type { OwnerLedger } from "./ownership/ledger/owner-ledger.ts";
-import { readCaller, readTraceContext } from "./recording/caller.ts";
+import type { BackgroundHolds } from "./recording/background-holds.ts";
+import { readCaller, readTraceContext, type TraceContext } from "./recording/caller.ts";
 import { CompletionRecording, type RecordingOptions } from "./recording/completion-recording.ts";
 import type { ModelRequest } from "./recording/model-request.ts";
 import type { Recorder } from "./recording/recorder.ts";
@@ -18,10 +20,11 @@ import { projectOf } from "./named-projects.ts";
 import { decoded, routeQueryOf, routeRequest } from "./route-request.ts";
 import type { Target } from "./upstreams.ts";
 
-export interface ModelRelayOptions {
+export interface ModelRelayOptions extends BudgetGate {
   readonly gateway: Gateway;
   readonly recorder: Recorder;
   readonly responses: ResponseIndex;
+  readonly holds: BackgroundHolds;
   readonly reportUnrecorded: ReportUnrecorded;
   readonly ledger: OwnerLedger;
   readonly clock: Clock;
@@ -44,35 +47,44 @@ export async function relayModelApi(
   const named = projectOf(request);
   if (named.project === undefined) options.reportUnrecorded(request, reply, named.reason);
   else options.recorder.admit();
+  const trace = readTraceContext(request.headers);
+  const bound = await bindRequest(request, { project: named.project, trace }, options);
   const limits = uploadOptions(request, settings.chatBodyLimitBytes);
   const isRecorded = named.project !== undefined;
   const includeUsage = isRecorded && modelApi.asksForUsage === true;
   const query = routeQueryOf(request);
-  const routing = { ...options, query, isRecorded, includeUsage, limits };
+  const needsBody = bound !== undefined;
+  const routing = { ...options, query, isRecorded, needsBody, includeUsage, limits };
   const { target, read } = await routeRequest(request, routing);
   const readInputs =
     modelApi.api === "gemini" ? () => withPathFacts(read.readRequest(), request.url) : read.readRequest;
   const recording =
     named.project &&
-    recordingOf(request, { ...options, project: named.project, modelApi, target }, readInputs, {
+    recordingOf(request, { ...options, project: named.project, modelApi, target, trace }, readInputs, {
       hidesUsage: read.hideUsage,
       mayRepeat: request.headers["idempotency-key"] !== undefined,
     });
   // the id of a response that may run on is that of its response
   if (recording !== undefined && !(modelApi === RESPONSES && read.mayRunOn()))
     void reply.header("x-sumtree-call-id", recording.callId);
+  if (recording !== undefined && bound !== undefined)
+    await holdWorstCase(request, reply, { ...options, bound, modelApi, target, read, recording });
 
-  await gateway.relay(request, reply, {
-    route: `POST ${modelApi.path}`,
-    target,
-    path: withQueryOf(request.url, normalizePath(pathAt(target, request.url))),
-    body: read.body,
-    isPlain: read.hideUsage,
-    modelApi,
-    wrapsErrors: modelApi.wrapsErrors === true,
-    repeatable: true,
-    observer: recording,
-  });
+  try {
+    await gateway.relay(request, reply, {
+      route: `POST ${modelApi.path}`,
+      target,
+      path: withQueryOf(request.url, normalizePath(pathAt(target, request.url))),
+      body: read.body,
+      isPlain: read.hideUsage,
+      modelApi,
+      wrapsErrors: modelApi.wrapsErrors === true,
+      repeatable: true,
+      observer: recording,
+    });
+  } finally {
+    recording?.release();
+  }
 }
 
 /** Adds what Gemini's API has in the path in place of the body. */
@@ -85,11 +97,12 @@ interface Recorded extends ModelRelayOptions {
   readonly project: Project;
   readonly modelApi: ModelApi;
   readonly target: Target;
+  readonly trace?: TraceContext;
 }
 
 export function recordingOf(
   request: FastifyRequest,
-  { modelApi, project, target, recorder, responses, clock, settings }: Recorded,
+  { modelApi, project, target, trace, recorder, responses, holds, clock, settings }: Recorded,
   readRequest: () => ModelRequest,
   one: Pick<RecordingOptions, "hidesUsage" | "mayRepeat" | "retrieved">,
 ): CompletionRecording {
@@ -97,13 +110,14 @@ export function recordingOf(
     modelApi,
     project,
     caller: readCaller(request.headers),
-    trace: readTraceContext(request.headers),
+    trace: trace ?? readTraceContext(request.headers),
     apiKey: request.grant.keyId,
     requestId: request.id,
     upstream: target.name,
     provider: target.provider,
     recorder,
     responses,
+    holds,
     clock,
     captureContent: settings.captureContent,
     ...one,

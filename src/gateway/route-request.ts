@@ -14,6 +14,8 @@ export interface RouteOptions extends Omit<NamedCheck, "target">, Omit<BodyReadO
   readonly target?: Target | undefined;
   /** The body is read for its record too. */
   readonly isRecorded: boolean;
+  /** The whole body is read. */
+  readonly needsBody?: boolean;
 }
 
 export interface RoutedRequest {
@@ -27,13 +29,13 @@ export interface RoutedRequest {
  */
 export async function routeRequest(
   request: FastifyRequest,
-  { query, target: fixed, isRecorded, ...options }: RouteOptions,
+  { query, target: fixed, isRecorded, needsBody = false, ...options }: RouteOptions,
 ): Promise<RoutedRequest> {
   const { upstreams } = options.gateway;
   const seesAll = request.grant.covers("*");
   const byModel = fixed === undefined && query.model === undefined && upstreams.dependsOnModel(query.path);
   const known = byModel ? undefined : (fixed ?? upstreams.targetFor(query));
-  const needsModel = byModel || !seesAll;
+  const needsModel = byModel || !seesAll || needsBody;
   if (known !== undefined && !needsModel && !isRecorded)
     return { target: known, read: unread(await bodyToSend(request.raw, options.limits), 0) };
   const read = await readOrUpload(request, { ...options, needsModel });

@@ -13,6 +13,8 @@ import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
 import { registerMetrics, createUnmetered, type ReportUnmetered, createUnrecorded } from "./metrics.ts";
 import { checkArtifact, checkNamedProjects } from "./named-projects.ts";
+import { refuseUnmetered, type BudgetGate } from "./budget-gate.ts";
+import { BackgroundHolds } from "./recording/background-holds.ts";
 import { ResponseIndex, type ResponseMakers } from "./recording/response-index.ts";
 import { parseResponseRequest, relayResponse } from "./relay-response.ts";
 import { isModelListRequest, singleLister, listModels } from "./models/model-list.ts";
@@ -41,7 +43,7 @@ export interface GatewayRoutesSettings extends GatewaySettings {
   readonly maxPendingBytes: number;
 }
 
-export interface GatewayRoutesOptions {
+export interface GatewayRoutesOptions extends BudgetGate {
   readonly settings: GatewayRoutesSettings;
   /** Store of recorded completions. */
   readonly completions: CompletionStore & ResponseMakers;
@@ -58,7 +60,7 @@ const trainConfig = { ...config, access: trainAccess };
 
 /** Registers the training and model gateway; register it under `/v1`. Owns its upstreams; drains and closes with the app. */
 export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutesOptions): Promise<void> {
-  const { settings, clock, registry, ledger } = options;
+  const { settings, clock, registry, ledger, budgets, prices } = options;
   const recorder = new Recorder({
     ...settings,
     store: options.completions,
@@ -90,7 +92,11 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
     gateway.upstreams.modelTargets.map(({ name }) => name),
   );
   const shared = { gateway, settings, ledger, responses };
-  const metered = { ...shared, clock, recorder, reportUnrecorded };
+  const holds = new BackgroundHolds(options.journal, async (request) => {
+    const hold = await budgets.resume(request);
+    return hold && { hold, request, book: await prices.bookFor(request.project) };
+  });
+  const metered = { ...shared, clock, recorder, holds, reportUnrecorded, budgets, prices };
   for (const modelApi of MODEL_APIS) addModelApi(add, modelApi, metered);
   for (const route of typedRoutes) addTyped(add, route, shared);
   for (const [path, allowed] of methodsByPath()) addOtherMethods(add, path, allowed);
@@ -235,6 +241,7 @@ function addPassThrough(add: Add, { shared, metered, reportUnmetered }: PassThro
       const path = pathBehindPrefix(request.url);
       if (!isModelsPath(path)) requireScope(request.grant, "train");
       const isMeasurable = CONSUMING.has(request.method) && !isTrainingPath(path);
+      if (isMeasurable) await refuseUnmetered(request, metered);
       return relay(request, reply, isMeasurable ? () => reportUnmetered(entry) : undefined);
     },
   };

@@ -10,6 +10,8 @@ const EXPOSED = [
   "www-authenticate",
   "x-sumtree-call-id",
   "x-sumtree-recorded",
+  "x-sumtree-budget-remaining",
+  "x-sumtree-budget-reset",
 ];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const PREFLIGHT_SECONDS = 600;

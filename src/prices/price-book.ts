@@ -15,7 +15,7 @@ import {
 } from "./project/project-prices.ts";
 import type { Rates } from "./rates.ts";
 import type { InForce } from "./schedule.ts";
-import { FREE, includesTier, isUnbilled, scheduleAtTier } from "./list/service-tiers.ts";
+import { FREE, includesTier, isUnbilled, knownTiers, scheduleAtTier } from "./list/service-tiers.ts";
 
 /** All prices of one project at the time the book was opened. One book serves one response. */
 export interface PriceBook {
@@ -31,6 +31,10 @@ export interface PriceBook {
   nextPriceChange(llmId: string, atUs: number, service: Service | undefined): number;
   /** The price used for that; null if none is known. */
   priceOf(llmId: string, startedAtUs: number, service: Service | undefined): FoundPrice | null;
+  /** The service tiers, besides the standard one, at which an LLM has a price of its own. */
+  tiersOf(llmId: string, provider: string): readonly string[];
+  /** The context window of an LLM in tokens, at this provider or any; null if the list does not tell. */
+  contextWindowOf(llmId: string, provider: string): number | null;
 }
 
 /** A price and its source. */
@@ -81,7 +85,18 @@ export function createPriceBook(options: BookOptions): PriceBook {
     if (rates === null) reportUnknown(llmId);
     return rates;
   };
+  const { list, project } = options;
+  const ownTiers = new Set([...project.keys()].map((key) => key.slice(0, key.indexOf("\n"))));
   return {
+    tiersOf(llmId, provider) {
+      const listed = list.find(llmId, provider);
+      const own = [...ownTiers].filter(
+        (tier) => tier !== "" && ownSchedules(llmId, tier, project).length > 0,
+      );
+      return [...(listed === null ? [] : knownTiers(listed)), ...own];
+    },
+    contextWindowOf: (llmId, provider) =>
+      list.find(llmId, provider)?.contextWindow ?? list.find(llmId)?.contextWindow ?? null,
     cost: (llmId, startedAtUs, usage) => costOfCall(usage, ratesAt(llmId, startedAtUs, usage.service)),
     ratesAt,
     nextPriceChange: (llmId, atUs, service) => pricesOf(llmId, service).at(atUs).untilUs,

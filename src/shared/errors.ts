@@ -2,7 +2,11 @@
 export type ErrorCode =
   | "bad_request"
   | "unauthenticated"
+  | "budget_exceeded"
+  | "unknown_price"
   | "forbidden"
+  | "project_required"
+  | "unmetered_endpoint"
   | "not_found"
   | "method_not_allowed"
   | "client_stalled"
@@ -12,6 +16,7 @@ export type ErrorCode =
   | "upgrade_required"
   | "validation"
   | "too_many_requests"
+  | "budget_held"
   | "concurrency_limit"
   | "too_many_calls"
   | "service_overloaded"
@@ -50,17 +55,25 @@ export class AppError extends Error {
   /** Only for code "validation": those found first, and how many more there are. */
   readonly issues: readonly Issue[];
   readonly retryAfterSeconds: number | undefined;
+  /** Members of the error object under `/v1`, for programs. */
+  readonly facts: Readonly<Record<string, unknown>>;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; issues?: readonly Issue[]; retryAfterSeconds?: number } = {},
+    options: {
+      cause?: unknown;
+      issues?: readonly Issue[];
+      retryAfterSeconds?: number;
+      facts?: Readonly<Record<string, unknown>>;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "AppError";
     this.code = code;
     this.issues = firstOf(options.issues ?? []);
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.facts = options.facts ?? {};
   }
 }
 

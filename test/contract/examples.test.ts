@@ -29,6 +29,8 @@ const bodyIds: Readonly<Record<string, () => Json>> = {
   queryTable: () => ({ digest: from("createTable", "digest") }),
   countTableRows: () => ({ digest: from("createTable", "digest") }),
   updateTable: () => ({ base_digest: from("createTable", "digest") }),
+  updateBudget: () => ({ id: from("createBudget", "id") }),
+  deleteBudget: () => ({ id: from("createBudget", "id") }),
   createTrainingJob: () => ({ model_id: from("createModel", "id") }),
   createSftTrainingJob: () => ({ model_id: from("createModel", "id") }),
 };
@@ -45,6 +47,7 @@ const form = [
 /** Things are made before they are read, and deleted last. */
 function rank({ route }: { readonly route: string }): number {
   if (route === "DELETE /v1/preview/models/{model_id}" || route === "GET /deletions/{id}") return 3;
+  if (route.startsWith("DELETE /projects")) return 2.5;
   if (/DELETE|delete|purge/.test(route)) return 2;
   return /create|start|PUT|POST \/v1\/preview\/models$|training-jobs$|POST \/api-keys/.test(route) ? 0 : 1;
 }

@@ -29,6 +29,15 @@ const totals = {
   latency_ms: limits(),
 };
 
+const fullBudget = {
+  name: "n",
+  limit: { usd: 1, tokens: 1, requests: 1 },
+  window: "day",
+  timezone: "UTC",
+  on_unknown_price: "refuse",
+  alerts: [1],
+};
+
 export const fullStart = {
   project_id,
   id: "c#",
@@ -230,6 +239,10 @@ export const fullRequests: Readonly<Record<string, object>> = {
     limit: 10,
     offset: 0,
   },
+  "POST /budget/create": { project_id, scope: "llm", match: "m", ...fullBudget },
+  "POST /budget/update": { project_id, id: "b", ...fullBudget },
+  "POST /budget/query": { project_id, ids: ["b"] },
+  "POST /budget/delete": { project_id, id: "b" },
   "POST /cost/purge": { ...purge, wb_user_id: null },
   "POST /objs/query": {
     project_id,

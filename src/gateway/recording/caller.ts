@@ -12,6 +12,8 @@ export interface Caller {
 export interface TraceContext {
   readonly traceId: string;
   readonly parentId: string | null;
+  /** The request names no trace, so nobody else knows this one. */
+  readonly isNew: boolean;
 }
 
 const MAX_LENGTH = 256;
@@ -51,11 +53,11 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-
 export function readTraceContext(headers: IncomingHttpHeaders): TraceContext {
   const traceId = saneId(headers["x-sumtree-trace-id"]);
   const parentId = saneId(headers["x-sumtree-parent-id"]);
-  if (traceId !== undefined) return { traceId, parentId: parentId ?? null };
+  if (traceId !== undefined) return { traceId, parentId: parentId ?? null, isNew: false };
   const [, trace, parent] = TRACEPARENT.exec(String(headers["traceparent"]).trim().toLowerCase()) ?? [];
   if (trace === undefined || parent === undefined)
-    return { traceId: randomUUID().replaceAll("-", ""), parentId: null };
-  return { traceId: trace, parentId: parentId ?? parent };
+    return { traceId: randomUUID().replaceAll("-", ""), parentId: null, isNew: true };
+  return { traceId: trace, parentId: parentId ?? parent, isNew: false };
 }
 
 function saneId(value: string | string[] | undefined): string | undefined {

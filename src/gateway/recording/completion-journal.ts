@@ -1,6 +1,7 @@
 import type { Journal, JournalRecord, RecordId } from "../../journal/journal.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
+import { isHoldRecord } from "./background-holds.ts";
 import { withoutContent, type EndedCompletion, type RecordedCompletion } from "./recorded-completion.ts";
 
 /** Completion read back from the journal. */
@@ -52,7 +53,7 @@ export class CompletionJournal {
     this.#journal = journal;
     this.#maxContentBytes = maxContentBytes;
     this.isWritable = journal !== undefined;
-    for (const { key, id, bytes } of journal?.orphaned ?? [])
+    for (const { key, id, bytes } of journal?.orphaned.filter(({ key }) => !isHoldRecord(key)) ?? [])
       this.#keep(key, id, { bytes, hasInputs: false, isOrphaned: true });
   }
 
@@ -61,9 +62,12 @@ export class CompletionJournal {
     return [...this.#kept.keys()];
   }
 
-  start(name: string, project: Project, started: () => EndedCompletion): void {
-    if (this.#journal !== undefined)
-      this.#add(this.#journal, { name, project, as: "started", completion: started() });
+  /** Resolves when the start of a completion is written; false: it could not be. True without a journal. */
+  start(name: string, project: Project, started: () => EndedCompletion): Promise<boolean> {
+    if (this.#journal === undefined) return Promise.resolve(true);
+    const { promise, resolve: onWritten } = Promise.withResolvers<boolean>();
+    this.#add(this.#journal, { name, project, as: "started", completion: started(), onWritten });
+    return promise;
   }
 
   /** Resolves when the end of a completion, or at least its counts, is written; false: it could not be. */

@@ -1,3 +1,4 @@
+import { AppError } from "../../shared/errors.ts";
 import { gatewayId } from "../../calls/events/gateway-id.ts";
 import { isUniqueId } from "../../calls/events/completion.ts";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
@@ -9,10 +10,12 @@ import { foldEvent, readObject } from "../reading/event-reader.ts";
 import { ResponseReader } from "../reading/response-reader.ts";
 import { upstreamRequestIdOf, type Headers } from "../relay/headers.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
+import type { BackgroundHolds, PricedHold } from "./background-holds.ts";
 import type { Caller, TraceContext } from "./caller.ts";
 import { LazyRequest, type ModelRequest } from "./model-request.ts";
 import type { CompletionAttributes, EndedCompletion } from "./recorded-completion.ts";
 import type { Recorder } from "./recorder.ts";
+import { usedByModel } from "./used-by-model.ts";
 import { callIdOf, type ResponseIndex, type ResponseMaker } from "./response-index.ts";
 
 export interface RecordingOptions {
@@ -26,6 +29,7 @@ export interface RecordingOptions {
   readonly provider: string | undefined;
   readonly recorder: Recorder;
   readonly responses: ResponseIndex;
+  readonly holds: BackgroundHolds;
   readonly clock: Clock;
   /** Stores messages; otherwise usage only. */
   readonly captureContent: boolean;
@@ -35,6 +39,7 @@ export interface RecordingOptions {
   readonly retrieved?: { readonly id: string; readonly maker: ResponseMaker | undefined };
 }
 
+const NOTHING: CountedUsage = { basis: "none", usage: undefined };
 const RECORD_OVERHEAD_BYTES = 2048;
 const MAX_MESSAGE_LENGTH = 2000;
 const KILLED = "The gateway was killed before the completion ended.";
@@ -54,10 +59,10 @@ const EXCEPTIONS: Readonly<Record<RecordedOutcome, string | null>> = {
 export class CompletionRecording implements RelayObserver {
   /** Name of its records, and id of its call unless it is derived from that of the response. */
   readonly callId = gatewayId();
+  readonly startedAtMs: number;
+  readonly request: LazyRequest;
   readonly #options: RecordingOptions;
-  readonly #startedAtMs: number;
   readonly #began = steadyClock.now();
-  readonly #request: LazyRequest;
   #reader: ResponseReader;
   #isSent = false;
   #hasEnded = false;
@@ -68,11 +73,12 @@ export class CompletionRecording implements RelayObserver {
   #upstreamRequestId: string | undefined;
   #status: number | undefined;
   #exception: string | null = null;
+  #hold: PricedHold | undefined;
 
   constructor(options: RecordingOptions, readRequest: () => ModelRequest) {
     this.#options = options;
-    this.#startedAtMs = options.clock.now();
-    this.#request = new LazyRequest(readRequest);
+    this.startedAtMs = options.clock.now();
+    this.request = new LazyRequest(readRequest);
     this.#reader = this.#newReader({});
   }
 
@@ -80,9 +86,37 @@ export class CompletionRecording implements RelayObserver {
     return this.#reader.draft;
   }
 
+  get trace(): TraceContext {
+    return this.#options.trace;
+  }
+
+  get caller(): Caller {
+    return this.#options.caller;
+  }
+
+  /** Resolves when what a killed process has left is recorded, and held. Errors: `StorageError`. */
+  async recover(): Promise<void> {
+    await this.#options.recorder.recovered;
+    await this.#options.holds.resume();
+  }
+
+  /** Keeps a hold until the call is stored. Resolves when that is in the journal. Throws service_overloaded if it cannot be. */
+  async hold(held: PricedHold): Promise<void> {
+    this.#hold = held;
+    if (await this.#start()) return;
+    held.hold.release();
+    const wait = { retryAfterSeconds: 5 };
+    throw new AppError("service_overloaded", "The journal of completions cannot be written.", wait);
+  }
+
+  /** Ends the hold of a request that was not sent. */
+  release(): void {
+    if (this.#records === 0) this.#hold?.hold.release();
+  }
+
   onSend(): void {
     this.#isSent = true;
-    setImmediate(() => this.#start());
+    if (this.#hold === undefined) setImmediate(() => void this.#start());
   }
 
   onHead(status: number, headers: Headers): ResponseReader {
@@ -129,11 +163,11 @@ export class CompletionRecording implements RelayObserver {
     return new ResponseReader({ api, isCopied: true, keepsContent, hidesUsage }, headers);
   }
 
-  /** Journals the known facts, in case the process is killed before the end. */
-  #start(): void {
-    if (this.#hasEnded || this.#options.retrieved !== undefined) return;
-    this.#options.recorder.start(this.callId, this.#options.project, () => ({
-      ...this.#completion("aborted"),
+  /** Journals the known facts, in case the process is killed before the end. Resolves to false if that fails. */
+  async #start(): Promise<boolean> {
+    if (this.#hasEnded || this.#options.retrieved !== undefined) return true;
+    return this.#options.recorder.start(this.callId, this.#options.project, () => ({
+      ...this.#completion("aborted", true),
       exception: KILLED,
     }));
   }
@@ -148,10 +182,24 @@ export class CompletionRecording implements RelayObserver {
   #write(completion: EndedCompletion): Promise<void> {
     const name = this.#records === 0 ? this.callId : `${this.callId}/${this.#records}`;
     this.#records++;
-    const { bytes, hasInputs } = this.#request.facts;
+    const { bytes, hasInputs } = this.request.facts;
     const kept = hasInputs && this.#options.captureContent ? bytes : 0;
     const size = RECORD_OVERHEAD_BYTES + kept + this.#draft.contentBytes;
-    return this.#options.recorder.record(name, this.#options.project, completion, size);
+    const onOver = this.#endHold(completion);
+    return this.#options.recorder.record(name, this.#options.project, completion, { bytes: size, onOver });
+  }
+
+  /** Replaces the hold by what the completion used; returns what to call when it is stored. */
+  #endHold(completion: EndedCompletion): (() => void) | undefined {
+    const { holds } = this.#options;
+    if (completion.endedAtMs === null) {
+      if (this.#hold !== undefined) holds.keep(completion.callId, this.#hold);
+      return undefined;
+    }
+    const held = holds.take(completion.callId) ?? this.#hold;
+    if (held === undefined) return undefined;
+    held.hold.end(usedByModel(completion, held.book));
+    return () => held.hold.store();
   }
 
   /** Corrects the relay's outcome: a fully relayed response may still be an error or an incomplete stream. */
@@ -162,7 +210,8 @@ export class CompletionRecording implements RelayObserver {
     return this.#exception !== null || this.#draft.failure !== undefined ? "error" : "finished";
   }
 
-  #completion(outcome: RecordedOutcome): EndedCompletion {
+  /** `isSent`: the request is about to be sent. */
+  #completion(outcome: RecordedOutcome, isSent = this.#isSent): EndedCompletion {
     const { trace, apiKey, provider, modelApi, caller, retrieved, responses, project, upstream } =
       this.#options;
     const draft = this.#draft;
@@ -177,8 +226,8 @@ export class CompletionRecording implements RelayObserver {
       responses.note(response.id, { project, upstream, callId, promptBytes }) !== callId &&
       isUniqueId(response.id);
     const counted: CountedUsage =
-      outcome === "pending" || isRepeated ? { basis: "none", usage: undefined } : this.#usage(outcome);
-    const model = draft.model ?? this.#request.facts.model ?? "unknown";
+      outcome === "pending" || isRepeated || !isSent ? NOTHING : this.#usage(outcome);
+    const model = draft.model ?? this.request.facts.model ?? "unknown";
     return {
       callId,
       traceId: retrieved === undefined ? trace.traceId : undefined,
@@ -186,9 +235,9 @@ export class CompletionRecording implements RelayObserver {
       apiKey,
       opName: modelApi.opName,
       threadId: caller.threadId,
-      userId: this.#request.facts.userId,
-      startedAtMs: (retrieved && draft.response?.createdAtMs) ?? this.#startedAtMs,
-      endedAtMs: outcome === "pending" ? null : this.#startedAtMs + this.#elapsedMs(),
+      userId: this.request.facts.userId,
+      startedAtMs: (retrieved && draft.response?.createdAtMs) ?? this.startedAtMs,
+      endedAtMs: outcome === "pending" ? null : this.startedAtMs + this.#elapsedMs(),
       readInputs: this.#inputsReader(),
       output: this.#output(),
       attributes: { sumtree: this.#attributes(outcome, counted.basis) },
@@ -207,7 +256,7 @@ export class CompletionRecording implements RelayObserver {
   }
 
   #promptBytes(): number {
-    const { promptBytes, bytes } = this.#request.facts;
+    const { promptBytes, bytes } = this.request.facts;
     return this.#options.retrieved?.maker?.promptBytes ?? promptBytes ?? bytes;
   }
 
@@ -218,7 +267,7 @@ export class CompletionRecording implements RelayObserver {
   #attributes(outcome: RecordedOutcome, usage: CompletionAttributes["usage"]): CompletionAttributes {
     return {
       source: "gateway",
-      stream: this.#reader.isStream || this.#request.facts.stream,
+      stream: this.#reader.isStream || this.request.facts.stream,
       outcome,
       usage,
       upstream: this.#options.upstream,
@@ -230,9 +279,8 @@ export class CompletionRecording implements RelayObserver {
     };
   }
 
-  /** Returns the provider's count or an estimate; unsent requests used nothing. */
+  /** Returns the provider's count or an estimate. */
   #usage(outcome: Outcome): CountedUsage {
-    if (!this.#isSent) return { basis: "none", usage: undefined };
     const draft = this.#draft;
     const isRejected = (this.#status ?? 0) >= 300 || draft.failure !== undefined;
     return countUsage(draft, this.#options.modelApi, {
@@ -261,7 +309,7 @@ export class CompletionRecording implements RelayObserver {
 
   /** Returns a reader of the inputs that retains nothing but the request. */
   #inputsReader(): () => unknown {
-    const request = this.#request;
+    const request = this.request;
     const { hasInputs, model } = request.facts;
     if (this.#options.retrieved !== undefined) return () => ({ model: this.#draft.model });
     return hasInputs && this.#options.captureContent ? () => request.inputs() : () => ({ model });

@@ -27,6 +27,12 @@ export interface RecorderOptions {
   readonly maxPendingBytes: number;
 }
 
+interface RecordOptions {
+  readonly bytes: number;
+  /** Called when the completion is stored, or dropped. */
+  readonly onOver?: (() => void) | undefined;
+}
+
 interface Pending extends JournaledCompletion {
   readonly queuedAtMs: number;
   /** Inputs and output were dropped; counts remain. */
@@ -60,6 +66,10 @@ export class Recorder {
   #pendingBytes = 0;
   /** Names of completions that are only in the journal. */
   #journaled: string[];
+  readonly #onOver = new Map<string, () => void>();
+  /** Completions of a killed process that are not recorded yet. */
+  readonly #orphans: Set<string>;
+  readonly #recovery = Promise.withResolvers<void>();
   #recorded = 0;
   #dropped = 0;
   readonly #recovered = { finished: 0, cut: 0 };
@@ -73,12 +83,22 @@ export class Recorder {
     this.#dropLog = new CountedLog(options.clock);
     this.#journal = new CompletionJournal(options.journal);
     this.#journaled = this.#journal.names();
+    this.#orphans = new Set(this.#journaled);
+    if (this.#orphans.size === 0) this.#recovery.resolve();
     if (this.#journaled.length > 0) this.#running = this.#run();
   }
 
-  /** Journals a sent completion; recorded in this form if the process is killed before its end. */
-  start(name: string, project: Project, started: () => EndedCompletion): void {
-    this.#journal.start(name, project, started);
+  /** Resolves when all that a killed process has left is recorded, or dropped. */
+  get recovered(): Promise<void> {
+    return this.#recovery.promise;
+  }
+
+  /**
+   * Journals a completion that is sent; recorded in this form if the process is killed before its end. Resolves to false if it
+   * could not be written.
+   */
+  start(name: string, project: Project, started: () => EndedCompletion): Promise<boolean> {
+    return this.#journal.start(name, project, started);
   }
 
   /** Call before the upstream is billed. Throws service_overloaded if nothing more can be recorded. */
@@ -93,8 +113,14 @@ export class Recorder {
    * then the end of the process does not lose it. Later records of a call replace earlier ones in the store, so they are written
    * in their order. A name is used once.
    */
-  async record(name: string, project: Project, completion: EndedCompletion, bytes: number): Promise<void> {
+  async record(
+    name: string,
+    project: Project,
+    completion: EndedCompletion,
+    { bytes, onOver }: RecordOptions,
+  ) {
     const { maxPendingCalls, maxPendingBytes, clock } = this.#options;
+    if (onOver !== undefined) this.#onOver.set(name, onOver);
     const isWritten = await this.#journal.end(name, project, completion);
     const isFull = this.#pending.size >= maxPendingCalls || this.#pendingBytes + bytes > maxPendingBytes;
     const one = { name, project, completion, bytes, orphaned: undefined, queuedAtMs: clock.now() };
@@ -211,7 +237,7 @@ export class Recorder {
     if (recovered.length > 0)
       this.#options.logger.warn(this.#recovered, "completions of a killed process recorded");
     this.#drop(over.length - stored.length, "rejected by the store");
-    this.#journal.remove(over.map(({ name }) => name));
+    this.#end(over.map(({ name }) => name));
     return batch.length - over.length;
   }
 
@@ -257,7 +283,17 @@ export class Recorder {
     for (const one of left) this.#add({ ...one, queuedAtMs: clock.now(), isBare: false });
     this.#drop(count - read.length, "the journal could not be read");
     const kept = new Set(left.map(({ name }) => name));
-    this.#journal.remove(this.#journaled.splice(0, count).filter((name) => !kept.has(name)));
+    this.#end(this.#journaled.splice(0, count).filter((name) => !kept.has(name)));
+  }
+
+  /** Forgets completions that are stored, or dropped. */
+  #end(names: readonly string[]): void {
+    this.#journal.remove(names);
+    for (const name of names) {
+      this.#onOver.get(name)?.();
+      this.#onOver.delete(name);
+      if (this.#orphans.delete(name) && this.#orphans.size === 0) this.#recovery.resolve();
+    }
   }
 
   #drop(count: number, reason: string): void {

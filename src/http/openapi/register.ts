@@ -21,6 +21,7 @@ const tags = [
   { name: "otel", description: "Traces of OpenTelemetry exporters" },
   { name: "feedback", description: "Storing feedback, and aggregating it over local time" },
   { name: "prices", description: "A project's own prices" },
+  { name: "budgets", description: "Limits of what requests through the gateway may use" },
   { name: "objects", description: "Objects, files and tables of the Weave SDKs" },
   { name: "training", description: "The gateway for training and chat" },
   { name: "keys", description: "API keys" },

@@ -13,6 +13,8 @@ export interface ListedModel {
   readonly list: string;
   readonly provider: string;
   readonly model: string;
+  /** Tokens of prompt and output together; null if the list does not tell. */
+  readonly contextWindow: number | null;
   readonly schedule: Schedule;
 }
 
@@ -70,7 +72,8 @@ export function listEntries({ name: list, providers, corrections }: ListSource):
       const entry = { list, provider: provider.id };
       if (correction === undefined) return listed && { ...entry, ...listed };
       const schedule = correctedSchedule(correction, listed?.schedule);
-      return { ...entry, model: listed?.model ?? wanted, schedule };
+      const { model = wanted, contextWindow = null } = listed ?? {};
+      return { ...entry, model, contextWindow, schedule };
     },
   };
 }
@@ -79,7 +82,7 @@ function listedModel(
   byId: ReadonlyMap<string, Provider>,
   provider: Provider,
   id: string,
-): Pick<ListedModel, "model" | "schedule"> | null {
+): Pick<ListedModel, "model" | "contextWindow" | "schedule"> | null {
   const found = priced(provider, id);
   if (found === null) {
     for (const fallback of provider.fallback_model_providers ?? []) {
@@ -97,7 +100,11 @@ function listedModel(
       return ratesOfListedPrice(adjusted(price.model_price, adjustments)) ?? (isFree ? freeRates : null);
     });
   const adjustments = adjustmentsOf({ id, provider: provider.id }, found.model.prices);
-  return { model: found.model.id, schedule: adjustedSchedule(adjustments, scheduleWith) };
+  return {
+    model: found.model.id,
+    contextWindow: found.model.context_window || null,
+    schedule: adjustedSchedule(adjustments, scheduleWith),
+  };
 }
 
 function priced(provider: Provider, id: string, timestamp?: Date): ReturnType<typeof calcPrice> {

@@ -49,6 +49,7 @@ const prices = z.record(z.string(), price.nullish());
 const model = z.looseObject({
   id: z.string(),
   match: z.record(z.string(), z.unknown()),
+  context_window: z.int().min(0).nullish(),
   prices: z.union([prices, z.array(z.looseObject({ prices })).min(1)]),
 });
 const fileSchema = z.array(z.looseObject({ id: z.string(), models: z.array(model) })).min(1);

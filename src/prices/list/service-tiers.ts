@@ -48,6 +48,11 @@ export function scheduleAtTier(listed: ListedModel, tier: string): Schedule | nu
   return schedule;
 }
 
+/** The tiers, besides the standard one, at which the prices of a listed model are known. */
+export function knownTiers(listed: ListedModel): readonly string[] {
+  return corrections.tiers.flatMap((one) => one.tiers.filter((tier) => holdsFor(one, listed, tier)));
+}
+
 function holdsFor(known: TierPrice, { provider, model }: ListedModel, tier: string): boolean {
   if (known.provider !== provider || !known.tiers.includes(tier)) return false;
   if ("factor" in known) return known.matching?.test(model) ?? true;

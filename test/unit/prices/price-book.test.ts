@@ -182,4 +182,18 @@ describe("the provider of a call", () => {
     // 60 × $0.001 + 40 × $0.01; 3 × $0.02 + 2 × $0.50
     expect([usd(cost.prompt), usd(cost.other)]).toEqual([0.46, 1.06]);
   });
+
+  it("knows context windows, at a provider or any, and the tiers of the list and of the project", () => {
+    const book = bookOf([
+      priced("gpt-4o", "2020-01-01T00:00:00Z", 1, { service_tier: "scale" }),
+      priced("ours", "2020-01-01T00:00:00Z", 1),
+    ]);
+    expect(book.contextWindowOf("gpt-4o-2024-08-06", "openai")).toBe(128_000);
+    expect(book.contextWindowOf("claude-opus-4-6", "anthropic")).toBe(1_000_000);
+    expect(book.contextWindowOf("claude-opus-4-6", "somebody")).toBe(1_000_000);
+    expect(book.contextWindowOf("ours", "")).toBeNull();
+    expect(book.tiersOf("gpt-4o", "openai")).toEqual(["flex", "batch", "priority", "fast", "scale"]);
+    expect(book.tiersOf("claude-opus-4-6", "anthropic")).toEqual(["batch", "fast", "us_only"]);
+    expect(book.tiersOf("ours", "")).toEqual([]);
+  });
 });

@@ -41,6 +41,9 @@ const shardingColumns: Readonly<Record<string, string>> = {
   objects: "project_id",
   data_tables: "project_id",
   llm_prices: "project_id",
+  budgets: "project_id",
+  budget_claims: "project_id, budget",
+  trace_limits: "project_id, trace_id",
   retention: "project_id",
   // the project of a deletion never changes
   deletions: "project_id",

@@ -43,7 +43,7 @@ async function restart(store: TestStore, dir: string): Promise<Recorder> {
 }
 
 const record = (recorder: Recorder, id: string, more: Partial<EndedCompletion> = {}): Promise<void> =>
-  recorder.record(id, project, ended(id, more), 100);
+  recorder.record(id, project, ended(id, more), { bytes: 100 });
 
 const textOf = ({ callId, output }: RecordedCompletion): string => JSON.stringify([callId, output]);
 const outputs = (store: TestStore): Record<string, unknown> =>
@@ -69,14 +69,14 @@ async function play(recorder: Recorder, store: TestStore, steps: readonly Step[]
       const id = `c${one.start}`;
       if (last.has(id)) continue;
       last.set(id, null);
-      recorder.start(id, project, () => started(id));
+      void recorder.start(id, project, () => started(id));
     } else {
       const id = `c${one.record}`;
       const nth = records.get(id) ?? 0;
       records.set(id, nth + 1);
       last.set(id, { version });
       const name = nth === 0 ? id : `${id}/${nth}`;
-      void recorder.record(name, project, ended(id, { output: { version } }), 100);
+      void recorder.record(name, project, ended(id, { output: { version } }), { bytes: 100 });
     }
   }
   await turn();
@@ -134,7 +134,7 @@ describe("a recorder with a journal", () => {
     const dir = newDir();
     const journal = openIn(dir, 64 * 1024);
     const dying = recorderOf(store, { journal: { ...journal, remove: () => undefined } });
-    dying.start("c", project, () => started("c"));
+    void dying.start("c", project, () => started("c"));
     await turn();
     while (journal.add([{ key: "other", text: "x".repeat(100) }]) !== undefined);
     await record(dying, "c");

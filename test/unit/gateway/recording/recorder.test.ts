@@ -34,7 +34,7 @@ function create(options: Partial<RecorderOptions> = {}): Recorder {
 }
 
 async function record(recorder: Recorder, ids: readonly string[]): Promise<void> {
-  await Promise.all(ids.map((id) => recorder.record(id, project, ended(id), 100)));
+  await Promise.all(ids.map((id) => recorder.record(id, project, ended(id), { bytes: 100 })));
 }
 
 async function pass(ms: number): Promise<void> {
@@ -146,7 +146,7 @@ describe("the recorder", () => {
   it("journals what is recorded in one turn in one transaction, before it resolves", async () => {
     const { journal, added, kept } = memoryJournal();
     const recorder = create({ journal });
-    recorder.start("a", project, () => started("a"));
+    void recorder.start("a", project, () => started("a"));
     const both = record(recorder, ["a", "b"]);
     expect(added).toEqual([]);
     await both;
@@ -209,7 +209,7 @@ describe("the recorder", () => {
     const readInputs = (): never => {
       throw new Error("unreadable");
     };
-    const unreadable = recorder.record("a", project, ended("a", { readInputs }), 100);
+    const unreadable = recorder.record("a", project, ended("a", { readInputs }), { bytes: 100 });
     await Promise.all([unreadable, record(recorder, ["b"])]);
     await passMinutes(16);
     expect(store.calls.get("a")).toMatchObject(bare("a"));
@@ -253,9 +253,9 @@ describe("the recorder", () => {
     };
     store.hold();
     await record(recorder, before);
-    await recorder.record("a", project, ended("a", { output: "first" }), bytes[0]);
+    await recorder.record("a", project, ended("a", { output: "first" }), { bytes: bytes[0] });
     await between?.();
-    await recorder.record("a/1", project, ended("a", { output: "second" }), bytes[1]);
+    await recorder.record("a/1", project, ended("a", { output: "second" }), { bytes: bytes[1] });
     store.release();
     await pass(10_000);
     const ofCall = store.written.filter(({ callId }) => callId === "a");
@@ -280,8 +280,8 @@ describe("the recorder", () => {
     const { journal, kept } = memoryJournal();
     const recorder = create({ journal });
     store.hold();
-    await recorder.record("a", project, ended("a", { output: "first" }), 100);
-    const second = recorder.record("a/1", project, ended("a", { output: "second" }), 100);
+    await recorder.record("a", project, ended("a", { output: "first" }), { bytes: 100 });
+    const second = recorder.record("a/1", project, ended("a", { output: "second" }), { bytes: 100 });
     store.release();
     await second;
     expect([...kept.values()].map(({ text }) => text.includes("second"))).toContain(true);

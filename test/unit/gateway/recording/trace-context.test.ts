@@ -9,6 +9,7 @@ describe("readTraceContext", () => {
     expect(readTraceContext({ traceparent: `00-${TRACE}-${SPAN}-01` })).toEqual({
       traceId: TRACE,
       parentId: SPAN,
+      isNew: false,
     });
   });
 
@@ -18,8 +19,12 @@ describe("readTraceContext", () => {
       "x-sumtree-trace-id": "t-1",
       "x-sumtree-parent-id": "p-1",
     };
-    expect(readTraceContext(headers)).toEqual({ traceId: "t-1", parentId: "p-1" });
-    expect(readTraceContext({ "x-sumtree-trace-id": "t-1" })).toEqual({ traceId: "t-1", parentId: null });
+    expect(readTraceContext(headers)).toEqual({ traceId: "t-1", parentId: "p-1", isNew: false });
+    expect(readTraceContext({ "x-sumtree-trace-id": "t-1" })).toEqual({
+      traceId: "t-1",
+      parentId: null,
+      isNew: false,
+    });
   });
 
   it.each([
@@ -30,7 +35,7 @@ describe("readTraceContext", () => {
     { traceparent: `00-${TRACE}-${"0".repeat(16)}-01` },
     { "x-sumtree-trace-id": "no spaces\tplease" },
   ])("starts a new trace for %j", (headers) => {
-    const { traceId, parentId } = readTraceContext(headers);
-    expect([traceId, parentId]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), null]);
+    const { traceId, parentId, isNew } = readTraceContext(headers);
+    expect([traceId, parentId, isNew]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), null, true]);
   });
 });

@@ -1,0 +1,128 @@
+import { AppError } from "../shared/errors.ts";
+import type { Account } from "./account.ts";
+import { plus, UNITS, type Amounts, type Budget, type Limit, type Unit } from "./budget.ts";
+import { limitMembers, amountMembers, resetsAt } from "./members.ts";
+import type { AccountKey } from "./account-key.ts";
+import { decimalUsd, usdNumber } from "./usd.ts";
+
+/** The most that a request may use. `usd`: null if its price or tier is unknown. */
+export interface WorstCase {
+  readonly usd: bigint | null;
+  readonly tokens: number;
+}
+
+/** An account that a request needs, with what it would hold there. */
+export interface Needed {
+  readonly key: AccountKey;
+  readonly account: Account;
+  readonly amounts: Amounts;
+}
+
+type Verdict = "passes" | "held" | "exceeded";
+
+/** What a request holds in an account. Throws unknown_price. */
+export function amountsOf({ usd, tokens }: WorstCase, budget: Budget): Amounts {
+  if (usd === null && budget.limit.usd !== null && budget.onUnknownPrice === "refuse")
+    throw new AppError(
+      "unknown_price",
+      `The price of this model or service tier is unknown, and ${nameOf(budget)} is in dollars.`,
+      {
+        facts: { budget: budget.id, scope: budget.scope },
+      },
+    );
+  return { usd: usd ?? 0n, tokens, requests: 1 };
+}
+
+/** Throws `budget_exceeded` or `budget_held` if an account has too little left for what a request would hold. */
+export function checkAccounts(needed: readonly Needed[]): void {
+  const verdicts = needed.flatMap((one) =>
+    UNITS.map((unit) => ({ ...one, unit, verdict: verdictOf(one, unit) })),
+  );
+  const refusal =
+    verdicts.find(({ verdict }) => verdict === "exceeded") ??
+    verdicts.find(({ verdict }) => verdict === "held");
+  if (refusal !== undefined) throw refusalOf(refusal, refusal.unit, refusal.verdict);
+}
+
+/** Equality passes. A limit of 0 lets nothing pass, not even what is free. */
+function verdictOf({ key, account, amounts }: Needed, unit: Unit): Verdict {
+  const limit = key.budget.limit[unit];
+  if (limit === null) return "passes";
+  const spent = plus(account.spent!, account.ended)[unit];
+  const needed = BigInt(spent) + BigInt(amounts[unit]);
+  if (needed > BigInt(limit) || BigInt(limit) === 0n) return "exceeded";
+  const others = BigInt(account.held[unit]) + BigInt(account.reserved[unit]);
+  return needed + others > BigInt(limit) ? "held" : "passes";
+}
+
+const RETRY_HELD_SECONDS = 2;
+
+function refusalOf({ key, account, amounts }: Needed, unit: Unit, verdict: Verdict): AppError {
+  const { budget, value, window } = key;
+  const [spent, limit] = [plus(account.spent!, account.ended), budget.limit];
+  const facts = {
+    budget: budget.id,
+    scope: budget.scope,
+    value,
+    unit,
+    limit: limitMembers(limit),
+    spent: amountMembers(spent),
+    held: amountMembers(account.held),
+    resets_at: resetsAt(budget, window),
+  };
+  const of = `${textOf(spent, unit)} of ${textOf(limit, unit)} spent`;
+  const needs = `This request may use ${textOf(amounts, unit)}.`;
+  if (verdict === "held")
+    return new AppError(
+      "budget_held",
+      `${nameOf(budget)}: ${of}, and open requests hold ${textOf(account.held, unit)}. ${needs} Retry when they have ended.`,
+      { facts, retryAfterSeconds: RETRY_HELD_SECONDS },
+    );
+  const until = facts.resets_at === null ? "It does not reset." : `It resets at ${facts.resets_at}.`;
+  return new AppError("budget_exceeded", `${nameOf(budget)}: ${of}. ${needs} ${until}`, { facts });
+}
+
+function nameOf({ name, scope }: Budget): string {
+  return name === null ? `the budget of this ${scope}` : `the budget "${name}" (${scope})`;
+}
+
+function textOf(amounts: Limit, unit: Unit): string {
+  if (unit === "usd") return `$${decimalUsd(amounts.usd ?? 0n)}`;
+  return `${amounts[unit]} ${unit}`;
+}
+
+/** Headers that tell what is left of the tightest account after a request's hold. */
+export function headersOf(needed: readonly Needed[]): Readonly<Record<string, string>> {
+  const [tightest] = needed.toSorted((one, other) => shareLeft(one) - shareLeft(other));
+  if (tightest === undefined) return {};
+  const { budget, window } = tightest.key;
+  const reset = resetsAt(budget, window);
+  const parts = UNITS.filter((unit) => budget.limit[unit] !== null).map(
+    (unit) => `${unit}=${leftText(tightest, unit)}`,
+  );
+  return {
+    "x-sumtree-budget-remaining": parts.join("; "),
+    ...(reset !== null && { "x-sumtree-budget-reset": reset }),
+  };
+}
+
+function leftText(one: Needed, unit: Unit): string {
+  const left = leftOf(one, unit);
+  return unit === "usd" ? decimalUsd(left) : String(left);
+}
+
+function leftOf({ key, account }: Needed, unit: Unit): bigint {
+  const used = plus(plus(account.spent!, account.ended), plus(account.held, account.reserved))[unit];
+  const left = BigInt(key.budget.limit[unit]!) - BigInt(used);
+  return left < 0n ? 0n : left;
+}
+
+/** The smallest part of a limit that is left. */
+function shareLeft(one: Needed): number {
+  const { limit } = one.key.budget;
+  const share = (unit: Unit): number => {
+    const [all, left] = [limit[unit], leftOf(one, unit)];
+    return unit === "usd" ? usdNumber(left) / usdNumber(all as bigint) : Number(left) / Number(all);
+  };
+  return Math.min(...UNITS.filter((unit) => limit[unit] !== null).map(share));
+}

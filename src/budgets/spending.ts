@@ -1,0 +1,179 @@
+import { LRUCache } from "lru-cache";
+import { openZone } from "../buckets/zone.ts";
+import type { TimeWindow } from "../buckets/buckets.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Project } from "../shared/project.ts";
+import { Account } from "./account.ts";
+import type { AccountKey } from "./account-key.ts";
+import type { Claims } from "./claims.ts";
+import { EACH, NOTHING, type Budget } from "./budget.ts";
+import type { BudgetState } from "./budget-state.ts";
+import type { ProjectChanges } from "./project-changes.ts";
+import { NOTHING_SPENT, type Spent, type SpentReader } from "./spent.ts";
+import { windowOf } from "./window-of.ts";
+
+const MAX_IDLE = 20_000;
+/** Age at which a sum is read again: of a store with other writers, and of one without. */
+const MAX_SHARED_AGE_MS = 1000;
+const MAX_AGE_MS = 10_000;
+/** A sum that takes longer to read than `SLOW_MS` is read for at most a tenth of the time after changes, a hundredth without. */
+const SLOW_MS = 100;
+const PAUSE = 10;
+const LONG_PAUSE = 100;
+const MAX_TRIES = 3;
+
+interface SpendingDeps {
+  readonly reader: SpentReader;
+  readonly changes: ProjectChanges;
+  readonly claims: Claims;
+  /** Wall clock for windows, monotonic clock for ages. */
+  readonly clock: Clock;
+  readonly steady: Clock;
+}
+
+/** Accounts of all budgets: recorded usage, read from the store and kept current, and what open requests hold. */
+export class Spending {
+  readonly #deps: SpendingDeps;
+  readonly #idle = new LRUCache<string, Account>({ max: MAX_IDLE });
+  /** Accounts with open requests, which must not be forgotten. */
+  readonly #open = new Map<string, { readonly key: AccountKey; readonly account: Account }>();
+
+  constructor(deps: SpendingDeps) {
+    this.#deps = deps;
+  }
+
+  keyOf(budget: Budget, value: string | null, atMs: number): AccountKey {
+    return { budget, value, window: windowOf(budget.window, atMs, openZone(budget.timezone)!) };
+  }
+
+  /** Returns the current window of a budget. */
+  windowOf(budget: Budget): TimeWindow {
+    return this.keyOf(budget, null, this.#deps.clock.now()).window;
+  }
+
+  /** Returns the account of a key. `isNew`: nothing can be recorded for its value yet. */
+  account(key: AccountKey, isNew = false): Account {
+    const text = textOf(key);
+    const known = this.#open.get(text)?.account ?? this.#idle.get(text);
+    if (known !== undefined) return known;
+    const account = new Account();
+    if (isNew) account.startEmpty(this.#readState(key.budget.project), NOTHING_SPENT);
+    this.#idle.set(text, account);
+    return account;
+  }
+
+  /** Keeps the account of a key while it has open requests. */
+  pin(key: AccountKey, account: Account): void {
+    this.#open.set(textOf(key), { key, account });
+  }
+
+  unpin(key: AccountKey, account: Account): void {
+    if (account.open > 0) return;
+    this.#open.delete(textOf(key));
+    this.#idle.set(textOf(key), account);
+  }
+
+  /** Reads what is spent, unless it is known. Errors: those of `SpentReader`. */
+  async refresh(key: AccountKey, account: Account): Promise<void> {
+    if (!this.#isStale(key, account)) {
+      if (this.#isOld(account)) this.#read(key, account).catch(() => undefined);
+      return;
+    }
+    // one that is under way may have begun before the change
+    await account.reading;
+    if (this.#isStale(key, account)) await this.#read(key, account);
+  }
+
+  /**
+   * Reads what is spent again while requests of this process are stored meanwhile, which may count twice; a few times at most.
+   * Errors: those of `SpentReader`.
+   */
+  async settle(key: AccountKey, account: Account): Promise<void> {
+    for (let tries = 0; account.isApproximate && tries < MAX_TRIES; tries++) {
+      await account.reading;
+      if (account.isApproximate) await this.#read(key, account);
+    }
+  }
+
+  /** Returns what is spent now and held, for each value if the budget is for each. Errors: those of `SpentReader`. */
+  async statesOf(budget: Budget): Promise<readonly BudgetState[]> {
+    const { clock, reader } = this.#deps;
+    const key = this.keyOf(budget, budget.match, clock.now());
+    if (budget.scope === "project" || budget.match !== EACH) {
+      const value = budget.scope === "project" ? null : budget.match;
+      return [this.#stateOf({ ...key, value }, await reader.of({ ...budget, window: key.window }, value))];
+    }
+    const spent = new Map(await reader.byValue({ ...budget, window: key.window }));
+    for (const { key: open } of this.#open.values())
+      if (open.budget.id === budget.id && open.value !== null && !spent.has(open.value))
+        spent.set(open.value, NOTHING_SPENT);
+    return [...spent].map(([value, one]) => this.#stateOf({ ...key, value }, one));
+  }
+
+  /** Reads the sums of all accounts with open requests again, so that their claims stay valid. */
+  async renewClaims(): Promise<void> {
+    for (const { key, account } of this.#open.values()) await this.#read(key, account);
+  }
+
+  #stateOf(key: AccountKey, { unpricedRequests, ...spent }: Spent): BudgetState {
+    const { budget, value, window } = key;
+    const { held = NOTHING, ended = NOTHING } = this.#open.get(textOf(key))?.account ?? {};
+    return {
+      budget,
+      value,
+      window: { startUs: window.startUs, endUs: budget.window === null ? null : window.endUs },
+      spent,
+      held: {
+        usd: held.usd + ended.usd,
+        tokens: held.tokens + ended.tokens,
+        requests: held.requests + ended.requests,
+      },
+      unpricedRequests,
+    };
+  }
+
+  #readState(project: Project) {
+    const { changes, steady } = this.#deps;
+    return { change: changes.stateOf(project), beganAtMs: steady.now() };
+  }
+
+  #read(key: AccountKey, account: Account): Promise<void> {
+    const { reader, claims, steady } = this.#deps;
+    const { budget, value, window } = key;
+    if (account.reading !== undefined) return account.reading;
+    const read = async (): Promise<Spent> => {
+      const others = await claims.ofOthers(key);
+      const spent = await reader.of({ ...budget, window }, value);
+      const state = { spent, own: account.unrecorded, others };
+      account.reserved = await claims.claim(key, state, (reserved) => account.reserve(reserved));
+      return spent;
+    };
+    return account.read(this.#readState(budget.project), read, () => steady.now());
+  }
+
+  /** True if what is spent is unknown, or has been changed by others. */
+  #isStale({ budget }: AccountKey, account: Account): boolean {
+    const { changes, steady } = this.#deps;
+    const { readState } = account;
+    if (readState === undefined) return true;
+    const ageMs = steady.now() - readState.beganAtMs;
+    if (this.#rests(account, PAUSE)) return changes.isShared && ageMs > MAX_AGE_MS;
+    if (changes.isShared && ageMs > MAX_SHARED_AGE_MS) return true;
+    return readState.change !== changes.stateOf(budget.project);
+  }
+
+  #isOld(account: Account): boolean {
+    const ageMs = this.#deps.steady.now() - account.readState!.beganAtMs;
+    return ageMs > MAX_AGE_MS && ageMs > LONG_PAUSE * account.readMs;
+  }
+
+  /** True if a slow reading was too recent. */
+  #rests({ readState, readMs }: Account, pause: number): boolean {
+    if (readState === undefined || readMs < SLOW_MS) return false;
+    return this.#deps.steady.now() - readState.beganAtMs < pause * readMs;
+  }
+}
+
+function textOf({ budget, value, window }: AccountKey): string {
+  return `${budget.project}\n${budget.id}\n${window.startUs}\n${value ?? ""}`;
+}
