@@ -41,57 +41,57 @@ export interface FoldOptions {
 
 /** Sums of the calls of a window, each with its own usage. */
 export class CallsFold extends StatsFold {
-  readonly #options: FoldOptions;
+  private readonly options: FoldOptions;
   /** Costs of the current usage. */
-  readonly #costs = new Float64Array(COST_SLOTS);
+  private readonly costs = new Float64Array(COST_SLOTS);
   /** Groups of each call key by LLM, and by provider where requested. */
-  readonly #byCallKey = new Map<string, Map<number, number>>();
-  readonly #byUsage: boolean;
-  readonly #byProvider: boolean;
+  private readonly byCallKey = new Map<string, Map<number, number>>();
+  private readonly byUsage: boolean;
+  private readonly byProvider: boolean;
 
   constructor(plan: StatsPlan, options: FoldOptions) {
     super(plan, new Unpriced(options.providerOf), options.maxAggregates);
-    this.#options = options;
-    this.#byUsage = plan.dimensions.all.some(({ source }) => source !== "call");
-    this.#byProvider = plan.dimensions.all.some(({ source }) => source === "provider");
+    this.options = options;
+    this.byUsage = plan.dimensions.all.some(({ source }) => source !== "call");
+    this.byProvider = plan.dimensions.all.some(({ source }) => source === "provider");
   }
 
   /** Adds the selected calls of whole traces. */
   *add(calls: CallTable, columns: CallColumns): Steps<void> {
-    using own = yield* ownUsageSteps(calls, this.#options.names);
+    using own = yield* ownUsageSteps(calls, this.options.names);
     for (let call = 0; call < calls.count; call++) {
-      if (isSelected(calls, call)) this.#addCall(call, { calls, own, columns });
+      if (isSelected(calls, call)) this.addCall(call, { calls, own, columns });
       if (call % ROWS_PER_STEP === 0) yield;
     }
   }
 
   /** Adds the usage of a call under its LLMs. The call counts once, so the calls of all groups are those of the window. */
-  #addCall(call: number, read: Read): void {
+  private addCall(call: number, read: Read): void {
     const { calls, own, columns } = read;
     const startedAtUs = calls.startedAtUs[call]!;
     const bucket = this.bucketAt(startedAtUs);
     const key = columns.key(call);
-    const byLlm = this.#groupsOf(key);
+    const byLlm = this.groupsOf(key);
     let callAggregate = NONE;
     let most = NOTHING_YET;
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
       if (areZero(own.counts, used) && !hasNonTokenUnits(own.units.get(used))) continue;
-      const aggregate = this.aggregateAt(this.#groupOf(calls.usage, used, { byLlm, key }), bucket);
-      this.#addUsage(aggregate, used, { ...read, startedAtUs });
+      const aggregate = this.aggregateAt(this.groupOfUsage(calls.usage, used, { byLlm, key }), bucket);
+      this.addUsage(aggregate, used, { ...read, startedAtUs });
       const tokens = own.counts[used * COUNT_SLOTS + countSlots.totalTokens]!;
       if (!isMore(tokens, most)) continue;
       most = tokens;
       callAggregate = aggregate;
     }
     if (callAggregate === NONE)
-      callAggregate = this.aggregateAt(this.#groupOf(calls.usage, NONE, { byLlm, key }), bucket);
+      callAggregate = this.aggregateAt(this.groupOfUsage(calls.usage, NONE, { byLlm, key }), bucket);
     this.sums.addCall(callAggregate, columns.isError(call));
     const latency = columns.latencyMs(call);
     if (latency !== NO_LATENCY) this.addLatency(callAggregate, latency);
   }
 
-  #addUsage(aggregate: number, used: number, read: Read & { readonly startedAtUs: number }): void {
-    const { book, names } = this.#options;
+  private addUsage(aggregate: number, used: number, read: Read & { readonly startedAtUs: number }): void {
+    const { book, names } = this.options;
     const { sums } = this;
     const { calls, own, startedAtUs } = read;
     sums.addUsage(aggregate, own.counts, used * COUNT_SLOTS);
@@ -102,14 +102,14 @@ export class CallsFold extends StatsFold {
     if (stated !== undefined) sums.addStated(aggregate, stated);
     const usage = usageOf(used, { counts: own.counts, at, units }, { calls, names });
     const cost = book.cost(usage.llm, startedAtUs, usage);
-    costsInto(this.#costs, cost);
-    if (!sums.addCosts(aggregate, this.#costs)) this.unpriced.add(usage, cost);
+    costsInto(this.costs, cost);
+    if (!sums.addCosts(aggregate, this.costs)) this.unpriced.add(usage, cost);
   }
 
   /** Adds calls of the usage rollup. */
   addSum({ atUs, fields, calls, errors, latency, latencies, stated, used }: PricedSum): void {
     const { sums } = this;
-    const { providerOf } = this.#options;
+    const { providerOf } = this.options;
     const provider = used === undefined ? null : providerOf(used.llm, used.service?.provider || undefined);
     const names = { llm: used?.llm ?? null, provider };
     const group = this.groups.numberOf(fields.map(jsonOf).join("\n"), names);
@@ -122,22 +122,22 @@ export class CallsFold extends StatsFold {
     if (used.costs !== undefined && !sums.addSummedCosts(into, used.costs)) this.unpriced.addSum(used);
   }
 
-  #groupsOf(callKey: string): Map<number, number> {
-    const known = this.#byCallKey.get(callKey);
+  private groupsOf(callKey: string): Map<number, number> {
+    const known = this.byCallKey.get(callKey);
     if (known !== undefined) return known;
     const byLlm = new Map<number, number>();
-    this.#byCallKey.set(callKey, byLlm);
+    this.byCallKey.set(callKey, byLlm);
     return byLlm;
   }
 
   /** Finds the group of a usage; `used` is NONE for a call without usage. */
-  #groupOf({ llms, services }: UsageEntries, used: number, { byLlm, key }: GroupsOfKey): number {
-    const isNamed = this.#byUsage && used !== NONE;
+  private groupOfUsage({ llms, services }: UsageEntries, used: number, { byLlm, key }: GroupsOfKey): number {
+    const isNamed = this.byUsage && used !== NONE;
     const llm = isNamed ? llms[used]! : NONE;
-    const service = isNamed && this.#byProvider ? services[used]! : 0;
+    const service = isNamed && this.byProvider ? services[used]! : 0;
     const known = byLlm.get(llm + service * MAX_LLMS);
     if (known !== undefined) return known;
-    const { names, providerOf } = this.#options;
+    const { names, providerOf } = this.options;
     const name = isNamed ? names.textOf(llm) : null;
     const provider = name === null ? null : providerOf(name, names.services.serviceOf(service)?.provider);
     const group = this.groups.numberOf(key, { llm: name, provider });
