@@ -9,6 +9,7 @@ import { COST_MEMBERS, COUNT_MEMBERS, TRACE_COUNT_MEMBERS } from "./total-member
 /** Counts after those of `COUNT_MEMBERS`: usages that state a cost, those of `TRACE_COUNT_MEMBERS`, and what has no price. */
 const USAGES_STATED = COUNT_MEMBERS.length;
 const TRACES = USAGES_STATED + 1;
+/** Requests that have no price, or only a part of one; at least one for each usage. */
 export const UNPRICED_SLOT = TRACES + TRACE_COUNT_MEMBERS.length;
 const WASTED_UNPRICED = UNPRICED_SLOT + 1;
 const COUNT_SLOTS = WASTED_UNPRICED + 1;
@@ -83,8 +84,8 @@ export class Sums {
       this.counts[into + slot]! += from[at + slot]!;
   }
 
-  /** Adds the costs of an added usage in picodollars; NaN without a price. Returns true if all are known. */
-  addCosts(row: number, costs: Float64Array): boolean {
+  /** Adds the costs of an added usage of `requests` in picodollars; NaN without a price. Returns true if all are known. */
+  addCosts(row: number, costs: Float64Array, requests = 1): boolean {
     let isKnown = true;
     for (let slot = 0; slot < COST_SLOTS; slot++) {
       const cost = costs[slot]!;
@@ -98,12 +99,12 @@ export class Sums {
       if (sum < PER_USD) this.picodollars[at] = sum;
       else this.addUsd(at, usd(cost));
     }
-    if (!isKnown) this.counts[row * COUNT_SLOTS + UNPRICED_SLOT]! += 1;
+    if (!isKnown) this.counts[row * COUNT_SLOTS + UNPRICED_SLOT]! += Math.max(1, requests);
     return isKnown;
   }
 
-  /** Adds the costs of several usages, each known for all of them or for none. */
-  addSummedCosts(row: number, costs: AggregateCost): boolean {
+  /** Adds the costs of several usages of `requests`, each known for all of them or for none. */
+  addSummedCosts(row: number, costs: AggregateCost, requests = 1): boolean {
     for (const [slot, products] of costs.entries()) {
       if (products === null) continue;
       const at = row * AMOUNTS + slot;
@@ -111,7 +112,7 @@ export class Sums {
       for (const { quantity, price } of products) this.addUsd(at, usdProduct(quantity, price));
     }
     const isKnown = !costs.includes(null);
-    if (!isKnown) this.counts[row * COUNT_SLOTS + UNPRICED_SLOT]! += 1;
+    if (!isKnown) this.counts[row * COUNT_SLOTS + UNPRICED_SLOT]! += Math.max(1, requests);
     return isKnown;
   }
 

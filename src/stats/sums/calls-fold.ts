@@ -103,7 +103,7 @@ export class CallsFold extends StatsFold {
     const usage = usageOf(used, { counts: own.counts, at, units }, { calls, names });
     const cost = book.cost(usage.llm, startedAtUs, usage);
     costsInto(this.costs, cost);
-    if (!sums.addCosts(aggregate, this.costs)) this.unpriced.add(usage, cost);
+    if (!sums.addCosts(aggregate, this.costs, usage.requests)) this.unpriced.add(usage, cost);
   }
 
   /** Adds calls of the usage rollup. */
@@ -119,7 +119,8 @@ export class CallsFold extends StatsFold {
     if (used === undefined) return;
     sums.addUsage(into, used.counts, 0);
     if (used.costs !== undefined) sums.addStated(into, stated);
-    if (used.costs !== undefined && !sums.addSummedCosts(into, used.costs)) this.unpriced.addSum(used);
+    if (used.costs !== undefined && !sums.addSummedCosts(into, used.costs, used.counts[countSlots.requests]))
+      this.unpriced.addSum(used);
   }
 
   private groupsOf(callKey: string): Map<number, number> {

@@ -1,0 +1,73 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
+import { startProcess } from "../helpers/service-process.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+
+const run = promisify(execFile);
+const SCRIPT = join(import.meta.dirname, "../../scripts/budgets.ts");
+const dataDir = mkdtempSync(join(tmpdir(), "sumtree-budgets-"));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+async function budgets(...args: readonly string[]) {
+  try {
+    const { stdout, stderr } = await run(process.execPath, [SCRIPT, ...args], {
+      env: { ...CHILD_ENVIRONMENT, DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY },
+    });
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    return error as { code: number; stdout: string; stderr: string };
+  }
+}
+
+describe("npm run budgets", () => {
+  it("creates, lists, changes and deletes budgets of the service that runs", async () => {
+    const service = await startProcess({ DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
+    const project = ["--project", "acme/a"];
+    try {
+      const made = await budgets(
+        "create",
+        ...project,
+        "--usd",
+        "12.5",
+        "--window",
+        "month",
+        "--name",
+        "team",
+      );
+      expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f-]{36}\n$/) });
+      const id = made.stdout.trim();
+      const listed = await budgets("list", ...project);
+      for (const text of [id, "team", "project", "0 + 0 of 12.5", "month"])
+        expect(listed.stdout).toContain(text);
+      const changed = await budgets("update", id, ...project, "--requests", "7", "--window", "ever");
+      expect(changed).toMatchObject({ code: 0 });
+      const again = (await budgets("list", ...project)).stdout;
+      expect(again).toContain("0 + 0 of 7");
+      expect(again).not.toContain("12.5");
+      expect((await budgets("delete", id, ...project)).code).toBe(0);
+      expect((await budgets("list", ...project)).stdout).not.toContain(id);
+      expect(await budgets("delete", id, ...project)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("No such budget"),
+      });
+    } finally {
+      await service.end("SIGTERM");
+    }
+  });
+
+  it("tells how it is used, and what is wrong", async () => {
+    expect(await budgets("create", "--usd", "1")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Manage the budgets"),
+    });
+    expect(await budgets("create", "--project", "acme/a", "--usd", "much")).toMatchObject({
+      code: 1,
+      stderr: "--usd must be a number.\n",
+    });
+  });
+});
