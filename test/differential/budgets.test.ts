@@ -238,7 +238,7 @@ class History {
     });
     await until(() => waiting.has(name));
     waiting.get(name)!.destroy();
-    const measured = (await response)!.headers.get("x-sumtree-budget-remaining")!;
+    const measured = (await response).headers.get("x-sumtree-budget-remaining")!;
     const tokens = 1_000_000_000 - Number(measured.slice("tokens=".length));
     const worst = { usd: tokens * price, tokens, requests: 1 };
     this.#worst.set(key, worst);
