@@ -1,4 +1,4 @@
-import { minus, NOTHING, plus, type Amounts } from "./budget.ts";
+import { amountsBy, minus, NOTHING, plus, type Amounts, type Limit } from "./budget.ts";
 import type { Spent } from "./spent.ts";
 
 /** State of what a reading depends on when it began. */
@@ -26,7 +26,12 @@ export class Account {
   #storedWhileReading = NOTHING;
   #reading: Promise<void> | undefined;
 
-  /** Recorded usage; undefined before the first reading. */
+  /** What the store said at the last reading; each call counts once. Undefined before it. */
+  get recorded(): Spent | undefined {
+    return this.#read;
+  }
+
+  /** Recorded usage, with what has been stored since it was read; undefined before that. May count a call twice. */
   get spent(): Spent | undefined {
     return this.#read && { ...this.#read, ...plus(this.#read, this.#stored) };
   }
@@ -34,6 +39,11 @@ export class Account {
   /** True if what was read may lack, or count twice, what requests of this process have used. */
   get isApproximate(): boolean {
     return this.#stored !== NOTHING;
+  }
+
+  /** Usage of ended requests that `recorded` may lack. */
+  get unread(): Amounts {
+    return plus(this.ended, this.#stored);
   }
 
   /** Usage of this process that the sum being read may lack. */
@@ -100,4 +110,18 @@ export class Account {
     if (this.#reading !== undefined) this.#storedWhileReading = plus(this.#storedWhileReading, used);
     this.open--;
   }
+}
+
+/** What open requests hold, and of those that have ended no more than the limit lets: the sum that was read may have them. */
+export function heldBeside(
+  spent: Amounts,
+  { held, ended }: { readonly held: Amounts; readonly ended: Amounts },
+  limit: Limit,
+): Amounts {
+  return amountsBy((unit) => {
+    const [open, over, all] = [BigInt(held[unit]), BigInt(ended[unit]), limit[unit]];
+    const left = all === null ? over : BigInt(all) - BigInt(spent[unit]) - open;
+    if (left <= 0n) return open;
+    return open + (left < over ? left : over);
+  });
 }

@@ -1,5 +1,5 @@
 import { AppError } from "../shared/errors.ts";
-import type { Account } from "./account.ts";
+import { heldBeside, type Account } from "./account.ts";
 import { plus, UNITS, type Amounts, type Budget, type Limit, type Unit } from "./budget.ts";
 import { limitMembers, amountMembers, resetsAt } from "./members.ts";
 import type { AccountKey } from "./account-key.ts";
@@ -44,14 +44,19 @@ export function checkAccounts(needed: readonly Needed[]): void {
   if (refusal !== undefined) throw refusalOf(refusal, refusal.unit, refusal.verdict);
 }
 
-/** Equality passes. A limit of 0 lets nothing pass, not even what is free. */
+/**
+ * Equality passes. A limit of 0 lets nothing pass, not even what is free. Nobody retries after "exceeded", so only the store
+ * decides that: what ended meanwhile may count twice.
+ */
 function verdictOf({ key, account, amounts }: Needed, unit: Unit): Verdict {
   const limit = key.budget.limit[unit];
   if (limit === null) return "passes";
-  const spent = plus(account.spent!, account.ended)[unit];
-  const needed = BigInt(spent) + BigInt(amounts[unit]);
+  const needed = BigInt(account.recorded![unit]) + BigInt(amounts[unit]);
   if (needed > BigInt(limit) || BigInt(limit) === 0n) return "exceeded";
-  const others = BigInt(account.held[unit]) + BigInt(account.reserved[unit]);
+  const others = [account.unread, account.held, account.reserved].reduce(
+    (sum, one) => sum + BigInt(one[unit]),
+    0n,
+  );
   return needed + others > BigInt(limit) ? "held" : "passes";
 }
 
@@ -59,7 +64,8 @@ const RETRY_HELD_SECONDS = 2;
 
 function refusalOf({ key, account, amounts }: Needed, unit: Unit, verdict: Verdict): AppError {
   const { budget, value, window } = key;
-  const [spent, limit] = [plus(account.spent!, account.ended), budget.limit];
+  const [spent, limit] = [account.recorded!, budget.limit];
+  const held = heldBeside(spent, { held: account.held, ended: account.unread }, limit);
   const facts = {
     budget: budget.id,
     scope: budget.scope,
@@ -67,7 +73,7 @@ function refusalOf({ key, account, amounts }: Needed, unit: Unit, verdict: Verdi
     unit,
     limit: limitMembers(limit),
     spent: amountMembers(spent),
-    held: amountMembers(account.held),
+    held: amountMembers(held),
     resets_at: resetsAt(budget, window),
   };
   const of = `${textOf(spent, unit)} of ${textOf(limit, unit)} spent`;
@@ -75,7 +81,7 @@ function refusalOf({ key, account, amounts }: Needed, unit: Unit, verdict: Verdi
   if (verdict === "held")
     return new AppError(
       "budget_held",
-      `${nameOf(budget)}: ${of}, and open requests hold ${textOf(account.held, unit)}. ${needs} Retry when they have ended.`,
+      `${nameOf(budget)}: ${of}, and open requests hold ${textOf(held, unit)}. ${needs} Retry when they have ended.`,
       { facts, retryAfterSeconds: RETRY_HELD_SECONDS },
     );
   const until = facts.resets_at === null ? "It does not reset." : `It resets at ${facts.resets_at}.`;

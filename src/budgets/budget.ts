@@ -56,3 +56,8 @@ export interface Budget {
 
 export const WINDOWS = ["hour", "day", "week", "month"] as const;
 export type Window = (typeof WINDOWS)[number];
+
+/** Amounts of each unit; counts must be safe integers. */
+export function amountsBy(of: (unit: Unit) => bigint): Amounts {
+  return { usd: of("usd"), tokens: Number(of("tokens")), requests: Number(of("requests")) };
+}

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
-import { NOTHING, type Amounts, type Unit } from "./budget.ts";
+import { amountsBy, NOTHING, type Amounts, type Unit } from "./budget.ts";
 import type { AccountKey } from "./account-key.ts";
 import { decimalUsd, parseUsd } from "./usd.ts";
 
@@ -84,10 +84,6 @@ function nameOf({ budget, value, window }: AccountKey) {
     window_start: window.startUs,
     value: value ?? "",
   };
-}
-
-function amountsBy(of: (unit: Unit) => bigint): Amounts {
-  return { usd: of("usd"), tokens: Number(of("tokens")), requests: Number(of("requests")) };
 }
 
 interface Taken {

@@ -3,7 +3,7 @@ import { openZone } from "../buckets/zone.ts";
 import type { TimeWindow } from "../buckets/buckets.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
-import { Account } from "./account.ts";
+import { Account, heldBeside } from "./account.ts";
 import type { AccountKey } from "./account-key.ts";
 import type { Claims } from "./claims.ts";
 import { EACH, NOTHING, type Budget } from "./budget.ts";
@@ -20,7 +20,6 @@ const MAX_AGE_MS = 10_000;
 const SLOW_MS = 500;
 const PAUSE = 10;
 const LONG_PAUSE = 100;
-const MAX_TRIES = 3;
 
 interface SpendingDeps {
   readonly reader: SpentReader;
@@ -85,14 +84,14 @@ export class Spending {
   }
 
   /**
-   * Reads what is spent again while requests of this process are stored meanwhile, which may count twice; a few times at most.
-   * Errors: those of `SpentReader`.
+   * Reads what is spent again if requests of this process have been stored since, which may count twice. Errors: those of
+   * `SpentReader`.
    */
   async settle(key: AccountKey, account: Account): Promise<void> {
-    for (let tries = 0; account.isApproximate && tries < MAX_TRIES; tries++) {
-      await account.reading;
-      if (account.isApproximate) await this.#read(key, account);
-    }
+    if (!account.isApproximate) return;
+    // one that is under way may have begun before
+    await account.reading;
+    if (account.isApproximate) await this.#read(key, account);
   }
 
   /** Returns what is spent now and held, for each value if the budget is for each. Errors: those of `SpentReader`. */
@@ -123,11 +122,7 @@ export class Spending {
       value,
       window: { startUs: window.startUs, endUs: budget.window === null ? null : window.endUs },
       spent,
-      held: {
-        usd: held.usd + ended.usd,
-        tokens: held.tokens + ended.tokens,
-        requests: held.requests + ended.requests,
-      },
+      held: heldBeside(spent, { held, ended }, budget.limit),
       unpricedRequests,
     };
   }
