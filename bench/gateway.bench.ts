@@ -1,17 +1,15 @@
-import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { startProcess, type ServiceProcess } from "../test/helpers/service-process.ts";
+import { BENCH_KEY, metric, startUpstream } from "./gateway-service.ts";
 import type { Completions, GatewayTask, Sample, Samples, Streams, Uploads } from "./load/gateway-client.ts";
 import { inChild } from "./load/in-child.ts";
 import { processorTimeOf } from "./processor-time.ts";
 import { figure, spreadOf, type Scenario, type ScenarioResult, type Spread } from "./scenario.ts";
 
-const KEY = "st_bench0000000_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
-const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json" };
+const headers = { authorization: `Bearer ${BENCH_KEY}`, "content-type": "application/json" };
 
 /** The same upstream, called directly and through the gateway. Both, and the client, are processes of their own. */
 interface Bench {
@@ -27,7 +25,7 @@ export const scenario: Scenario = {
     const { child, url } = await startUpstream();
     const service = await startProcess({
       DATA_DIR: dir,
-      ROOT_API_KEY: KEY,
+      ROOT_API_KEY: BENCH_KEY,
       TRAINING_UPSTREAM_URL: url,
     });
     const bench = { direct: url, gateway: `${service.url}/v1`, service };
@@ -51,19 +49,6 @@ export const scenario: Scenario = {
     }
   },
 };
-
-async function startUpstream(): Promise<{ child: ChildProcess; url: string }> {
-  const script = join(import.meta.dirname, "../scripts/reference-upstream.ts");
-  const child = spawn(process.execPath, [script], {
-    env: { PATH: process.env["PATH"], PORT: "0" },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = /TRAINING_UPSTREAM_URL=(\S+)/.exec(line)?.[1];
-    if (url !== undefined) return { child, url };
-  }
-  throw new Error("the reference upstream did not start");
-}
 
 interface Run {
   readonly subject: readonly (readonly Sample[])[];
@@ -251,12 +236,6 @@ function repeat(everyMs: number, work: () => Promise<void>): { stop(): Promise<v
       return loop;
     },
   };
-}
-
-async function metric(service: ServiceProcess, name: string): Promise<number> {
-  const answer = await fetch(`${service.url}/metrics`, { headers });
-  const value = new RegExp(`^${name} (\\S+)$`, "m").exec(await answer.text())?.[1];
-  return Number(value);
 }
 
 /** A percentile of each round, as a spread over the rounds. */

@@ -87,7 +87,13 @@ async function post(url: string, body: string | Readable, length?: number) {
 }
 
 async function complete(base: string, generationMs: number): Promise<Sample> {
-  const asked = { model: "m", messages, max_tokens: 1, vllm_xargs: { delay_ms: generationMs } };
+  const asked = {
+    model: "m",
+    messages,
+    user: "bench",
+    max_tokens: 1,
+    vllm_xargs: { delay_ms: generationMs },
+  };
   const body = JSON.stringify(asked);
   const began = performance.now();
   const response = await post(`${base}/chat/completions`, body);

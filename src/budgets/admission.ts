@@ -3,7 +3,7 @@ import { heldBeside, type Account } from "./account.ts";
 import { plus, UNITS, type Amounts, type Budget, type Limit, type Unit } from "./budget.ts";
 import { limitMembers, amountMembers, resetsAt } from "./members.ts";
 import type { AccountKey } from "./account-key.ts";
-import { decimalUsd, usdNumber } from "./usd.ts";
+import { decimalUsd } from "./usd.ts";
 
 /** The most that a request may use. `usd`: null if its price or tier is unknown. */
 export interface WorstCase {
@@ -99,7 +99,8 @@ function textOf(amounts: Limit, unit: Unit): string {
 
 /** Headers that tell what is left of the tightest account after a request's hold. */
 export function headersOf(needed: readonly Needed[]): Readonly<Record<string, string>> {
-  const [tightest] = needed.toSorted((one, other) => shareLeft(one) - shareLeft(other));
+  const shares = needed.map(shareLeft);
+  const tightest = needed[shares.indexOf(Math.min(...shares))];
   if (tightest === undefined) return {};
   const { budget, window } = tightest.key;
   const reset = resetsAt(budget, window);
@@ -126,9 +127,6 @@ function leftOf({ key, account }: Needed, unit: Unit): bigint {
 /** The smallest part of a limit that is left. */
 function shareLeft(one: Needed): number {
   const { limit } = one.key.budget;
-  const share = (unit: Unit): number => {
-    const [all, left] = [limit[unit], leftOf(one, unit)];
-    return unit === "usd" ? usdNumber(left) / usdNumber(all as bigint) : Number(left) / Number(all);
-  };
-  return Math.min(...UNITS.filter((unit) => limit[unit] !== null).map(share));
+  const units = UNITS.filter((unit) => limit[unit] !== null);
+  return Math.min(...units.map((unit) => Number(leftOf(one, unit)) / Number(limit[unit])));
 }

@@ -84,8 +84,9 @@ export class Budgets {
       ...(traceLimit === undefined ? [] : [budgetOfTrace(request, traceLimit)]),
     ];
     const needs = this.#needsOf(request, budgets);
-    if (needs().length === 0) return undefined;
-    await Promise.all(needs().map(({ key, account }) => spending.refresh(key, account)));
+    const known = needs();
+    if (known.length === 0) return undefined;
+    await Promise.all(known.map(({ key, account }) => spending.refresh(key, account)));
     const needed = read(needs());
     try {
       checkAccounts(needed);

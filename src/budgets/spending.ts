@@ -34,6 +34,8 @@ interface SpendingDeps {
 export class Spending {
   readonly #deps: SpendingDeps;
   readonly #idle = new LRUCache<string, Account>({ max: MAX_IDLE });
+  /** The last window of each: finding one takes longer than all else that a request needs. */
+  readonly #windows = new WeakMap<Budget, TimeWindow>();
   /** Accounts with open requests, which must not be forgotten. */
   readonly #open = new Map<string, { readonly key: AccountKey; readonly account: Account }>();
 
@@ -42,7 +44,12 @@ export class Spending {
   }
 
   keyOf(budget: Budget, value: string | null, atMs: number): AccountKey {
-    return { budget, value, window: windowOf(budget.window, atMs, openZone(budget.timezone)!) };
+    const known = this.#windows.get(budget);
+    if (known !== undefined && known.startUs <= atMs * 1000 && atMs * 1000 < known.endUs)
+      return { budget, value, window: known };
+    const window = windowOf(budget.window, atMs, openZone(budget.timezone)!);
+    this.#windows.set(budget, window);
+    return { budget, value, window };
   }
 
   /** Returns the current window of a budget. */
