@@ -22,6 +22,8 @@ export async function loadSamples(app: App, rootKey: string): Promise<void> {
   await post(app, rootKey, `/v2/${PROJECT}/calls/complete`, { batch: calls });
   const scores = runs.map(({ id, atMs }) => scoreOf(PROJECT, `${id}-agent`, atMs + 10_000));
   await post(app, rootKey, "/feedback/batch/create", { batch: scores });
+  const budget = { name: "Demo", scope: "project", limit: { usd: 25 }, window: "month" };
+  await post(app, rootKey, "/budget/create", { project_id: PROJECT, ...budget });
 }
 
 async function post(app: App, key: string, path: string, body: object): Promise<void> {

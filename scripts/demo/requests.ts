@@ -13,8 +13,8 @@ export function pageAddress({ url, key, project }: Demo): string {
 export function requestsToPaste({ url, key, project }: Demo): string {
   const ask = (path: string, body: object): string =>
     `curl -s -u "api:$KEY" -H content-type:application/json ${url}${path} -d '${JSON.stringify(body)}' | pretty`;
-  const through = (path: string, key: string, body: object): string =>
-    `curl -sN -H "${key}" -H "x-sumtree-project: ${project}" -H "x-sumtree-trace-id: my-trace" ${url}/v1${path} -d '${JSON.stringify(body)}'`;
+  const through = (path: string, key: string, body: object, more = ""): string =>
+    `curl -sN -H "${key}" -H "x-sumtree-project: ${project}" -H "x-sumtree-trace-id: my-trace" ${more}${url}/v1${path} -d '${JSON.stringify(body)}'`;
   const [bearer, apiKey] = ["authorization: Bearer $KEY", "x-api-key: $KEY"];
   const messages = [{ role: "user", content: "What did it cost?" }];
   const dayStart = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
@@ -79,6 +79,10 @@ ${through("/messages", apiKey, { model: "claude-sonnet-4-5", max_tokens: 100, st
 # What they used and cost, streamed and not asked for their usage as they were. It is written once a stream is over, which it never delays.
 sleep 1
 ${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["my-trace"] }, include_costs: true })}
+
+# What is left of the budget of the month, and a request that may cost more than is left of one for its trace.
+${ask("/budget/query", { project_id: project })}
+${through("/chat/completions", bearer, { model: "gpt-4o", messages }, '-H "x-sumtree-budget: usd=0.01" ')}; echo
 
 # A deliberate mistake: the response lists every issue.
 ${ask("/trace/usage", { project_id: project, limit: 0, wat: true })}

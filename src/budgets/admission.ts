@@ -25,7 +25,7 @@ export function amountsOf({ usd, tokens }: WorstCase, budget: Budget): Amounts {
   if (usd === null && budget.limit.usd !== null && budget.onUnknownPrice === "refuse")
     throw new AppError(
       "unknown_price",
-      `The price of this model or service tier is unknown, and ${nameOf(budget)} is in dollars.`,
+      `${nameOf(budget)} is in dollars, and the price of this model or service tier is unknown.`,
       {
         facts: { budget: budget.id, scope: budget.scope },
       },
@@ -89,7 +89,7 @@ function refusalOf({ key, account, amounts }: Needed, unit: Unit, verdict: Verdi
 }
 
 function nameOf({ name, scope }: Budget): string {
-  return name === null ? `the budget of this ${scope}` : `the budget "${name}" (${scope})`;
+  return name === null ? `Budget (${scope})` : `Budget "${name}" (${scope})`;
 }
 
 function textOf(amounts: Limit, unit: Unit): string {

@@ -135,7 +135,7 @@ describe("a request under a budget", () => {
     expect(spent).toEqual({ usd: 2 * COST, tokens: 210, requests: 2 });
     expect(((await refused.json()) as { error: Refusal }).error).toEqual({
       message:
-        "the budget of this project: 2 requests of 2 requests spent. This request may use 1 requests. It resets at 2026-12-01T00:00:00.000Z.",
+        "Budget (project): 2 requests of 2 requests spent. This request may use 1 requests. It resets at 2026-12-01T00:00:00.000Z.",
       type: "insufficient_quota",
       param: null,
       code: "budget_exceeded",
