@@ -20,8 +20,8 @@ import type { Engine } from "./store/engine.ts";
 import { instrumentEngine } from "./store/instrumented-engine.ts";
 import { retryWithoutSpace } from "./store/require-free-space.ts";
 import { backupDirOf, type Config } from "./config.ts";
-import { createBudgetService, noteChanges } from "./budget-service.ts";
-import { ProjectChanges } from "./budgets/project-changes.ts";
+import { registerBudgetJobs } from "./budget-jobs.ts";
+import { createBudgetService, createWriteChanges, noteChanges } from "./budget-service.ts";
 import { budgetRoutes } from "./budgets/routes.ts";
 import { connectionLimit } from "./connection-limit.ts";
 import { costRoutes } from "./prices/routes/cost-routes.ts";
@@ -124,8 +124,9 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const writer = createCallWriter({ engine, lookup }, writing);
   const feedback = createFeedbackWriter(engine, clock, writing);
   const content = createContentWriter(engine, writing);
-  const changes = new ProjectChanges(engine, config.BUDGET_REPLICAS > 1);
-  const all = { calls: noteChanges(meterUsageBasis(writer, registry), changes), feedback, content };
+  const changes = createWriteChanges(engine, config.BUDGET_REPLICAS > 1);
+  const noted = noteChanges(meterUsageBasis(writer, registry), [changes.all, changes.others]);
+  const all = { calls: noted, feedback, content };
   const writers = disk.limitWrites(all);
   for (const one of Object.values(writers)) app.addHook("onClose", () => one.drain());
   registerUsageRollup(app, { engine, clock, runExclusive: writer.runExclusive });
@@ -162,9 +163,12 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     steady,
   });
   await app.register(budgetRoutes, budgeting);
+  registerBudgetJobs(app, config, { ...budgeting, engine, registry, clock, steady });
   await app.register(feedbackRoutes, { engine, writer: writers.feedback, clock, bodyLimitBytes });
   await app.register(feedbackStatsRoutes, { ...statsDeps, limits: feedbackStatsLimits(config) });
-  const completions = disk.limitRecording(completionStore(writer, lookup, createNamedCalls(engine, lookup)));
+  const completions = disk.limitRecording(
+    completionStore(noteChanges(writer, [changes.all]), lookup, createNamedCalls(engine, lookup)),
+  );
   const recording = { completions, journal: deps.journal, clock, registry };
   const ledger = createOwnerLedger(engine, writing);
   app.addHook("onClose", () => ledger.drain());

@@ -24,7 +24,10 @@ const count = whole(1);
 const abort = true;
 const httpUrl = z
   .url({ protocol: /^https?$/, error: "must be a URL that begins with http:// or https://", abort })
-  .refine(hasReadableEscapes, "must have a user, a password and a path whose escapes can be read");
+  .refine(hasReadableEscapes, {
+    error: "must have a user, a password and a path whose escapes can be read",
+    abort,
+  });
 /** URLs of one server, or of a cluster. */
 const serverUrls = z
   .string()
@@ -58,6 +61,15 @@ const passedPaths = z
   .refine(
     (paths) => paths.every((path) => /^(?:(?:GET|POST|PUT|PATCH|DELETE) )?\/[\w.~/-]*$/.test(path)),
     "must be none, or paths like /training or GET /models, separated by commas",
+  );
+
+/** Keys of Standard Webhooks, separated by spaces: `whsec_` and base64 of 24 to 64 bytes. */
+const webhookSecrets = z
+  .string()
+  .transform((text) => text.split(/ +/))
+  .refine(
+    (secrets) => secrets.every((secret) => /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/.test(secret)),
+    "must be whsec_ and base64 of 24 to 64 bytes, or several with spaces",
   );
 
 function hasReadableEscapes(text: string): boolean {
@@ -149,6 +161,15 @@ const schema = z.object({
   UPSTREAM_IDLE_TIMEOUT_MS: positiveMs.default(1_200_000),
   GATEWAY_CAPTURE_CONTENT: onOrOff.default(true),
   BUDGET_REPLICAS: whole(1, 1000).default(1),
+
+  ALERT_WEBHOOK_URL: httpUrl
+    .refine(
+      (text) => new URL(text).username + new URL(text).password === "",
+      "must have no user and no password",
+    )
+    .optional(),
+  ALERT_WEBHOOK_SECRET: webhookSecrets.default([]),
+  ALERT_WEBHOOK_FORMAT: z.enum(["standard", "slack"], "must be standard or slack").default("standard"),
 });
 
 export type Config = Readonly<z.infer<typeof schema>> &
@@ -194,6 +215,12 @@ export function readConfig(
   }
   if (given["CLICKHOUSE_URL"] !== undefined && given["ROOT_API_KEY"] === undefined) {
     problems.push("ROOT_API_KEY: must be set when CLICKHOUSE_URL is set, so that all replicas share it");
+  }
+  const isSigned = given["ALERT_WEBHOOK_URL"] !== undefined && given["ALERT_WEBHOOK_FORMAT"] !== "slack";
+  if (isSigned && given["ALERT_WEBHOOK_SECRET"] === undefined) {
+    problems.push(
+      "ALERT_WEBHOOK_SECRET: must be set when ALERT_WEBHOOK_URL is set, unless ALERT_WEBHOOK_FORMAT is slack",
+    );
   }
   for (const upstream of ["TRAINING_UPSTREAM", "CHAT_UPSTREAM", "ANTHROPIC_UPSTREAM", "GEMINI_UPSTREAM"]) {
     const { username = "", password = "" } = URL.parse(given[`${upstream}_URL`] ?? "") ?? {};

@@ -17,7 +17,7 @@ const MAX_IDLE = 20_000;
 const MAX_SHARED_AGE_MS = 1000;
 const MAX_AGE_MS = 10_000;
 /** A sum that takes longer to read than `SLOW_MS` is read for at most a tenth of the time after changes, a hundredth without. */
-const SLOW_MS = 100;
+const SLOW_MS = 500;
 const PAUSE = 10;
 const LONG_PAUSE = 100;
 const MAX_TRIES = 3;
@@ -96,8 +96,8 @@ export class Spending {
   }
 
   /** Returns what is spent now and held, for each value if the budget is for each. Errors: those of `SpentReader`. */
-  async statesOf(budget: Budget): Promise<readonly BudgetState[]> {
-    const { clock, reader } = this.#deps;
+  async statesOf(budget: Budget, reader = this.#deps.reader): Promise<readonly BudgetState[]> {
+    const { clock } = this.#deps;
     const key = this.keyOf(budget, budget.match, clock.now());
     if (budget.scope === "project" || budget.match !== EACH) {
       const value = budget.scope === "project" ? null : budget.match;

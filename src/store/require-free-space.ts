@@ -3,7 +3,7 @@ import type { Engine } from "./engine.ts";
 import { StorageError } from "./storage-error.ts";
 
 /** Tables of administrative writes: small and idempotent. */
-const TABLES = "api_keys audit deletions llm_prices retention".split(" ");
+const TABLES = "api_keys audit budget_alerts budgets deletions llm_prices retention".split(" ");
 const MAX_TRIES = 100;
 const PAUSE_MS = 100;
 

@@ -79,11 +79,17 @@ export interface Refusal {
   readonly resets_at?: string | null;
 }
 
+export interface SentBody {
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly [member: string]: unknown;
+}
+
 /** Sends a chat completion of at most 100 output tokens; `project` undefined: names none. */
 export async function sendChat(
   baseUrl: string,
   project: string | undefined,
-  { key = ROOT_KEY, headers = {}, ...body }: { key?: string; headers?: Record<string, string> } & object = {},
+  { key = ROOT_KEY, headers = {}, ...body }: SentBody = {},
 ): Promise<Response> {
   return fetch(`${baseUrl}/chat/completions`, {
     method: "POST",

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { head, sendRaw, type RawResponse } from "./raw-http.ts";
-import { startApp, type TestApp } from "./start-app.ts";
+import { startApp, type StartOptions, type TestApp } from "./start-app.ts";
 
 /** A request as it came. */
 export interface Received {
@@ -59,9 +59,10 @@ export interface ProvidedApp extends TestApp {
 export async function startProvided(
   answer: Answer,
   settingsOf: (providerOrigin: string) => Readonly<Record<string, string>>,
+  deps: StartOptions["deps"] = {},
 ): Promise<ProvidedApp> {
   const provider = await startProvider(answer);
-  const test = await startApp({ settings: settingsOf(provider.origin) });
+  const test = await startApp({ settings: settingsOf(provider.origin), deps });
   const origin = await test.app.listen({ host: "127.0.0.1", port: 0 });
   return {
     ...test,

@@ -8,6 +8,7 @@ import {
   setBudget,
   usedIn,
   type Refusal,
+  type SentBody,
 } from "../helpers/budgeted.ts";
 import { nothingLeft } from "../helpers/recorded-calls.ts";
 import { bearer, startGateway, type TestGateway } from "../helpers/start-gateway.ts";
@@ -25,9 +26,9 @@ afterAll(() => test.close());
 
 let projects = 0;
 const freshProject = (): string => `acme/budgets-${projects++}`;
-const chat = (project: string | undefined, options: object = {}): Promise<Response> =>
+const chat = (project: string | undefined, options: SentBody = {}): Promise<Response> =>
   sendChat(test.baseUrl, project, options);
-const outcome = (project: string | undefined, options: object = {}): Promise<string> =>
+const outcome = (project: string | undefined, options: SentBody = {}): Promise<string> =>
   outcomeOf(chat(project, options));
 
 /** What 100 tokens of gpt-4o and the five of its prompt cost. */

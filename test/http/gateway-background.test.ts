@@ -1,5 +1,6 @@
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { budgetsOf, NOTHING, setBudget, settledBudget, type ShownBudget } from "../helpers/budgeted.ts";
 import { startProvided, type ProvidedApp } from "../helpers/provider.ts";
 import {
   awaitCalls,
@@ -119,6 +120,26 @@ function newProject() {
 const input = { model: "gpt-5", input: "Hello", background: true } as const;
 
 describe("a response in the background is one call", () => {
+  it("keeps its hold of a budget until its end is seen", async () => {
+    const { project, client } = newProject();
+    await setBudget(test, project, { limit: { requests: 1 } });
+    const { id } = await client.responses.create({ ...input, max_output_tokens: 50 });
+    await pendingCall(project);
+    const [{ spent, held }] = (await budgetsOf(test, project)) as [ShownBudget];
+    expect([spent, held.requests]).toEqual([NOTHING, 1]);
+    await expect(client.responses.create(input)).rejects.toMatchObject({ status: 429, code: "budget_held" });
+    // a poll passes, and so does a cancel
+    expect((await client.responses.retrieve(id)).status).toBe("queued");
+    complete(id);
+    await client.responses.retrieve(id);
+    await nothingLeft(test);
+    expect(await settledBudget(test, project)).toMatchObject({ spent: { requests: 1, tokens: 120 } });
+    await expect(client.responses.create(input)).rejects.toMatchObject({
+      status: 402,
+      code: "budget_exceeded",
+    });
+  });
+
   it("12, 13: pending without usage, then charged once, for any number of polls", async () => {
     const { project, client } = newProject();
     const { id } = await client.responses.create(input);

@@ -86,6 +86,7 @@ async function fill(project_id: string): Promise<void> {
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   await test.engine.insert("file_chunks", [{ project_id, digest: "d", chunk: 0, chunk_count: 1 }], options);
   await test.engine.insert("training_owners", [{ id: project_id, project_id }], options);
+  await test.engine.insert("budget_alerts", [{ id: "msg_1", project_id, expires_at: 4e9 }], options);
   await materializeAll(test.engine);
 }
 

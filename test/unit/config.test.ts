@@ -54,6 +54,7 @@ describe("readConfig", () => {
 
   it.each([
     [{ CLICKHOUSE_CLUSTER: "main" }, "CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL"],
+    [{ ALERT_WEBHOOK_URL: "http://127.0.0.1:1" }, "ALERT_WEBHOOK_SECRET: must be set"],
     [{ CLICKHOUSE_URL: "http://127.0.0.1:1" }, "ROOT_API_KEY: must be set when CLICKHOUSE_URL is set"],
   ])("names the missing settings of %j", (environment, said) => {
     expect(problemsOf(environment)).toEqual([expect.stringContaining(said)]);
@@ -66,8 +67,13 @@ describe("readConfig", () => {
     ["PORT", " 8081 ", 8081],
     ["TRUST_PROXY", "10.0.0.0/8,fd00::/8,192.0.2.1", "10.0.0.0/8,fd00::/8,192.0.2.1"],
     ["MIN_FREE_DISK_BYTES", "0", 0],
+    [
+      "ALERT_WEBHOOK_SECRET",
+      `${webhookSecret(24)}  ${webhookSecret(64)}`,
+      [webhookSecret(24), webhookSecret(64)],
+    ],
   ] as const)("%s=%j is %j", (name, value, expected) => {
-    expect(readConfig({ [name]: value })[name]).toBe(expected);
+    expect(readConfig({ [name]: value })[name]).toEqual(expected);
   });
 });
 
@@ -98,12 +104,26 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   CHAT_UPSTREAM_API_KEY: KEYS,
   ANTHROPIC_UPSTREAM_API_KEY: KEYS,
   GEMINI_UPSTREAM_API_KEY: KEYS,
+  ALERT_WEBHOOK_URL: [...URLS, `https://u:${SECRET}@hooks.example.com`],
+  ALERT_WEBHOOK_SECRET: [
+    SECRET,
+    "whsec_",
+    `whsec_${SECRET}`,
+    webhookSecret(23),
+    webhookSecret(65),
+    `${webhookSecret(24)} x`,
+  ],
 };
+
+function webhookSecret(bytes: number): string {
+  return `whsec_${Buffer.alloc(bytes, SECRET).toString("base64")}`;
+}
 /** Taken as they are: a provider's name, and a file that the start reads. */
 const ANYTHING = /_PROVIDER$|^PRICES_FILE$/;
 const needed: Readonly<Record<string, object>> = {
   CLICKHOUSE_URL: { ROOT_API_KEY: "k".repeat(40) },
   CLICKHOUSE_CLUSTER: { ROOT_API_KEY: "k".repeat(40), CLICKHOUSE_URL: "http://host" },
+  ALERT_WEBHOOK_URL: { ALERT_WEBHOOK_SECRET: webhookSecret(24) },
 };
 
 describe.each(settingNames.filter((name) => !ANYTHING.test(name)))("a wrong %s", (name) => {

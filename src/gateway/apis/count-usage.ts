@@ -18,6 +18,8 @@ export interface Relayed {
   readonly promptBytes: number;
   /** Response size in bytes of text; more than that of the draft if it could not be read. */
   readonly textBytes: number;
+  /** The most that the request lets all choices have together; undefined without a maximum. */
+  readonly maxOutputTokens: number | undefined;
   readonly isError: boolean;
 }
 
@@ -31,11 +33,12 @@ export function countUsage(draft: Draft, api: ModelApi, relayed: Relayed): Count
   const isSilent = prompted + read.completionTokens === 0;
   if (isSilent && !(draft.isPromptCounted && !draft.isCounted)) return uncounted(draft, api, relayed);
 
-  const { promptBytes, isComplete } = relayed;
+  const { promptBytes, isComplete, maxOutputTokens = Infinity } = relayed;
   const isPromptCounted =
     prompted > 0 || promptBytes === 0 || draft.isPromptCounted || api.isNeverEstimated === true;
   const uncountedBytes = draft.textBytes - (read.completionTokens === 0 ? 0 : draft.countedBytes);
-  const estimated = api.isNeverEstimated === true ? 0 : estimateTokens(uncountedBytes);
+  const left = Math.max(0, maxOutputTokens - read.completionTokens);
+  const estimated = api.isNeverEstimated === true ? 0 : Math.min(left, estimateTokens(uncountedBytes));
   const completionTokens = read.completionTokens + estimated;
   const promptTokens = isPromptCounted ? read.promptTokens : estimateTokens(promptBytes);
   const sum = promptTokens + completionTokens;
@@ -55,7 +58,11 @@ function uncounted(draft: Draft, api: ModelApi, relayed: Relayed): CountedUsage 
   const isNone =
     relayed.isError && relayed.textBytes === 0 && !isUsed && Object.keys(draft.others).length === 0;
   if (isNone) return NOTHING;
-  const [prompt, completion] = [estimateTokens(relayed.promptBytes), estimateTokens(relayed.textBytes)];
+  const { promptBytes, textBytes, maxOutputTokens = Infinity } = relayed;
+  const [prompt, completion] = [
+    estimateTokens(promptBytes),
+    Math.min(maxOutputTokens, estimateTokens(textBytes)),
+  ];
   const counts = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
   return { basis: "estimated", usage: { ...usage, ...counts } };
 }

@@ -1,40 +1,27 @@
 import { attodollarsOf } from "../../prices/money.ts";
-import type { PriceBook } from "../../prices/price-book.ts";
 import type { Rates, TokenPrices } from "../../prices/rates.ts";
-import { serviceOf } from "../../usage/read-service.ts";
 import type { Unit } from "../../usage/units.ts";
 import type { MostUsed } from "./most-used.ts";
 
-interface Priced {
-  readonly llm: string;
-  readonly provider: string | undefined;
-  /** Service tiers that may serve it; the price of the first must be known. */
-  readonly tiers: readonly string[];
-  /** Microseconds since the epoch. */
-  readonly startedAtUs: number;
+/**
+ * Returns the cost of the most that a model can use, in 10^-18 USD: the highest at any of the rates and any size of the input.
+ * Null if a price is unknown at the first of the rates.
+ */
+export function dearestCost(most: MostUsed, [first, ...others]: readonly (Rates | null)[]): bigint | null {
+  const dearest = costAt(first!, most);
+  if (dearest === null) return null;
+  return others.reduce((cost, rates) => {
+    const other = costAt(rates, most);
+    return other !== null && other > cost ? other : cost;
+  }, dearest);
 }
 
-/** Returns the cost of the most that a model can use at the dearest tier and size, in 10^-18 USD; null if a price is unknown. */
-export function dearestCost(
-  { llm, provider, tiers, startedAtUs }: Priced,
-  most: MostUsed,
-  book: PriceBook,
-): bigint | null {
-  let dearest: bigint | null = null;
-  for (const [index, tier] of tiers.entries()) {
-    const rates = book.ratesAt(llm, startedAtUs, serviceOf(provider, [tier]));
-    for (const prices of rates === null ? [] : pricesUpTo(rates, most.input)) {
-      const cost = costAt(prices, most);
-      if (cost !== null && (dearest === null || cost > dearest)) dearest = cost;
-    }
-    if (index === 0 && dearest === null) return null;
-  }
-  return dearest;
-}
-
-/** The prices of all sizes up to this one: the input may be smaller. */
-function pricesUpTo({ base, tiers }: Rates, input: number): readonly TokenPrices[] {
-  return [base, ...tiers.filter(({ aboveTokens }) => input > aboveTokens).map(({ prices }) => prices)];
+/** The input may be smaller, and then cheaper or dearer. */
+function costAt(rates: Rates | null, most: MostUsed): bigint | null {
+  if (rates === null) return null;
+  const reached = rates.tiers.filter(({ aboveTokens }) => most.input > aboveTokens);
+  const costs = [rates.base, ...reached.map(({ prices }) => prices)].map((prices) => costOf(prices, most));
+  return costs.reduce((one, other) => (one === null || (other !== null && other > one) ? other : one));
 }
 
 /** Units in which a response may report searches, so that their price must be known. */
@@ -43,8 +30,7 @@ const SEARCHES: ReadonlySet<string> = new Set<Unit>(["web_searches", "storage_se
 const INSTEAD_OF_TOKENS = ["input_audio_seconds", "rerank_searches"] as const;
 const OUTPUTS = ["audio", "image", "video", "reasoning", "citation"] as const;
 
-/** Null if a price is unknown. */
-function costAt(prices: TokenPrices, most: MostUsed): bigint | null {
+function costOf(prices: TokenPrices, most: MostUsed): bigint | null {
   const { units = {}, request = 0 } = prices;
   const isByUnit = INSTEAD_OF_TOKENS.some(
     (unit) => most.units[unit] !== undefined && units[unit] !== undefined,

@@ -5,6 +5,21 @@ import type { ModelApi } from "../apis/model-api.ts";
 import { promptSizeOf, textBytes, type PromptSize } from "./prompt-size.ts";
 import { MAX_USES, positive, type ServerWork } from "./tools.ts";
 
+/** A request to a metered endpoint. */
+export interface Metered {
+  readonly modelApi: ModelApi;
+  /** The JSON object, or the fields of a form. */
+  readonly body: Json;
+  /** Length of a form, whose files are not read. */
+  readonly formBytes?: number | undefined;
+  /** From the body, or from Gemini's path. */
+  readonly model: string;
+  /** Of the upstream. */
+  readonly provider: string | undefined;
+  /** Microseconds since the epoch. */
+  readonly startedAtUs: number;
+}
+
 /** The most that one model can use for a request. */
 export interface MostUsed {
   /** Tokens, cached ones included. */
@@ -19,17 +34,14 @@ export interface MostUsed {
 export interface Limits {
   readonly input: number;
   readonly output: number;
+  /** For one image. */
+  readonly image: number;
   /** It also bills citations, reasoning and searches that no maximum of the request limits. */
   readonly researches: boolean;
 }
 
 /** Tokens of templates around a prompt: those of gpt-oss and reasoning models are below 100. */
 const TEMPLATE_TOKENS = 100;
-/**
- * The most that a provider bills for an image: gpt-4o-mini, 2,833 and 5,667 for each of up to eight tiles. Source:
- * developers.openai.com/api/docs/guides/images-vision.
- */
-const IMAGE_TOKENS = 2_833 + 8 * 5_667;
 /** The lowest bit rate of Opus, 6 kbit/s (RFC 6716), and Gemini's tokens of a second (ai.google.dev/gemini-api/docs/audio). */
 const AUDIO = { bytesPerSecond: 750, tokensPerSecond: 32 };
 /** The most that a provider of transcriptions reads from a URL. */
@@ -40,17 +52,9 @@ const SPEECH = { tokensPerByte: 21, pause: 2_000 };
 const RERANK = { documents: 100, documentTokens: 500, minDocumentTokens: 50 };
 const ALL_KINDS = ["audio", "image", "video"] as const;
 
-/** A request whose use is bounded. */
-export interface Measured {
-  readonly modelApi: ModelApi;
-  readonly body: Json;
-  /** Length of a form, whose files are not read. */
-  readonly formBytes?: number | undefined;
-}
-
 /** Measures a request once for any model. */
 export function mostUsedFor(
-  { modelApi: { path }, body, formBytes }: Measured,
+  { modelApi: { path }, body, formBytes }: Metered,
   work: ServerWork,
 ): (limits: Limits) => MostUsed {
   const size = promptSizeOf(body);
@@ -75,23 +79,26 @@ export function mostUsedFor(
 }
 
 function inputOf({ isOpen, ...size }: PromptSize, toolPromptTokens: number) {
-  const counted =
-    TEMPLATE_TOKENS +
-    size.bytes +
-    toolPromptTokens +
-    size.images * IMAGE_TOKENS +
-    audioSeconds(size.audioBytes) * AUDIO.tokensPerSecond;
+  const audioTokens = audioSeconds(size.audioBytes) * AUDIO.tokensPerSecond;
+  const tokens = TEMPLATE_TOKENS + size.bytes + toolPromptTokens + audioTokens;
   const kinds = ALL_KINDS.filter(
     (kind) => isOpen || (kind === "image" && size.images > 0) || (kind === "audio" && size.audioBytes > 0),
   );
-  return (limits: Limits): Pick<MostUsed, "input" | "inputKinds"> => ({
-    input: isOpen || limits.researches ? Math.max(counted, limits.input) : counted,
-    inputKinds: kinds,
-  });
+  return (limits: Limits): Pick<MostUsed, "input" | "inputKinds"> => {
+    const counted = tokens + size.images * limits.image;
+    const input = isOpen || limits.researches ? Math.max(counted, limits.input) : counted;
+    return { input, inputKinds: kinds };
+  };
 }
 
 function audioSeconds(bytes: number): number {
   return Math.ceil(bytes / AUDIO.bytesPerSecond);
+}
+
+/** The most that all choices of a response can have together; undefined without a maximum. */
+export function maxOutputTokens(path: string, body: Json): number | undefined {
+  const { tokens, choices } = outputOf(path, body);
+  return tokens === undefined ? undefined : tokens * choices;
 }
 
 /** Of two maxima, the larger; `tokens` is undefined without any. */

@@ -19,7 +19,9 @@ const PROMPTS = setOf(
 );
 /** Members of such a part with parts of their own. All others are text: a tool's arguments and result, for example. */
 const PARTS = setOf("content parts output functionResponse function_response");
-const FILES = setOf("file file_id file_data file_url fileData file_data audio_url video_url audio video");
+const FILES = setOf(
+  "file file_id file_data file_url file_uri fileUri fileData audio_url video_url audio video",
+);
 /** Quotes, a comma or a colon, and a blank. */
 const PUNCTUATION = 4;
 /** The longest text of a number, or of another scalar. */
@@ -63,13 +65,8 @@ function addMember(part: Json, name: string, size: PromptSize): void {
   else if ((name === "inlineData" || name === "inline_data") && isJsonObject(value))
     addInline(value["mimeType"] ?? value["mime_type"], value["data"], size);
   else if (name === "source" && isJsonObject(value)) addSource(part, value, size);
-  else if (FILES.has(name) || isReference(part, name)) size.isOpen = true;
+  else if (FILES.has(name) || (name === "id" && part["type"] === "item_reference")) size.isOpen = true;
   else size.bytes += textBytes(value);
-}
-
-/** True for an item that the server holds. */
-function isReference({ type }: Json, name: string): boolean {
-  return name === "fileUri" || name === "file_uri" || (name === "id" && type === "item_reference");
 }
 
 /** Anthropic's images and documents. */

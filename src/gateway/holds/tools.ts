@@ -15,17 +15,10 @@ export interface ServerWork {
 }
 
 const SEARCH_MEMBERS = ["web_search_options", "search_parameters"];
+const STORED =
+  "previous_response_id conversation cachedContent cached_content mcp_servers container data_sources";
 /** Members that name stored context, or enable tools of the server. */
-const CONTEXT_MEMBERS = [
-  "previous_response_id",
-  "conversation",
-  "cachedContent",
-  "cached_content",
-  "mcp_servers",
-  "container",
-  "data_sources",
-  ...SEARCH_MEMBERS,
-];
+const CONTEXT_MEMBERS = [...STORED.split(" "), ...SEARCH_MEMBERS];
 /** Tools that the client runs; all but the plain ones have a prompt of the provider's. */
 const PLAIN = /^(?:function|custom|function_?declarations)$/i;
 const OF_CLIENT = /^(?:local_shell|apply_patch|(?:bash|text_editor|memory)_\d+)$/;

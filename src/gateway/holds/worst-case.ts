@@ -4,19 +4,9 @@ import { isJsonObject } from "../../shared/json.ts";
 import { serviceOf } from "../../usage/read-service.ts";
 import type { Json } from "../apis/draft.ts";
 import { dearestCost } from "./dearest-cost.ts";
-import { mostUsedFor, type Limits, type Measured, type MostUsed } from "./most-used.ts";
+import { mostUsedFor, type Limits, type Metered, type MostUsed } from "./most-used.ts";
 import { tiersAsked } from "./tiers-asked.ts";
 import { serverWorkOf } from "./tools.ts";
-
-/** A request to a metered endpoint. */
-export interface Metered extends Measured {
-  /** From the body, or from Gemini's path. */
-  readonly model: string;
-  /** Of the upstream. */
-  readonly provider: string | undefined;
-  /** Microseconds since the epoch. */
-  readonly startedAtUs: number;
-}
 
 /** The most that a request can use. */
 export interface WorstCase {
@@ -28,6 +18,12 @@ export interface WorstCase {
 
 /** In tokens: without a listed window, and of models with a price for longer prompts than the listed one. */
 const WINDOW = { unlisted: 128_000, long: 1_000_000 };
+/**
+ * The most tokens that are billed for an image. Claude: patches of 28 × 28 pixels of at most 2576 × 2576
+ * (platform.claude.com/docs/en/build-with-claude/vision). Others: gpt-4o-mini's 2,833, and 5,667 for each of up to eight tiles
+ * (developers.openai.com/api/docs/guides/images-vision).
+ */
+const IMAGE = { claude: 92 * 92, other: 2_833 + 8 * 5_667 };
 /** Looking up a price takes up to a millisecond. */
 const MAX_MODELS = 16;
 
@@ -53,7 +49,10 @@ export function worstCaseOf(asked: Metered, book: PriceBook): WorstCase {
   };
   const priced = (llm: string, most: MostUsed): WorstCase => {
     const tiers = tiersAsked(asked.modelApi.api, body, book.tiersOf(llm, asked.provider ?? ""));
-    return { usd: dearestCost({ ...asked, llm, tiers }, most, book), tokens: most.input + most.output };
+    const rates = tiers.map((tier) =>
+      book.ratesAt(llm, asked.startedAtUs, serviceOf(asked.provider, [tier])),
+    );
+    return { usd: dearestCost(most, rates), tokens: most.input + most.output };
   };
   const answer = [model, ...instead].map(answerOf).reduce(larger);
   return [answer, ...besides.map(answerOf), ...work.models.map(toolOf)].reduce(sum);
@@ -88,5 +87,6 @@ function limitsOf(llm: string, { provider = "", startedAtUs }: Metered, book: Pr
   const rates = book.ratesAt(llm, startedAtUs, serviceOf(provider, []));
   const longest = rates?.tiers.at(-1)?.aboveTokens ?? 0;
   const researches = rates?.base.units?.output_citation_tokens !== undefined;
-  return { input: longest >= output ? WINDOW.long : output, output, researches };
+  const image = /claude/i.test(llm) ? IMAGE.claude : IMAGE.other;
+  return { input: longest >= output ? WINDOW.long : output, output, image, researches };
 }

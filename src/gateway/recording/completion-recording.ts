@@ -78,7 +78,7 @@ export class CompletionRecording implements RelayObserver {
   constructor(options: RecordingOptions, readRequest: () => ModelRequest) {
     this.#options = options;
     this.startedAtMs = options.clock.now();
-    this.request = new LazyRequest(readRequest);
+    this.request = new LazyRequest(options.modelApi.path, readRequest);
     this.#reader = this.#newReader({});
   }
 
@@ -96,7 +96,7 @@ export class CompletionRecording implements RelayObserver {
 
   /** Resolves when what a killed process has left is recorded, and held. Errors: `StorageError`. */
   async recover(): Promise<void> {
-    await this.#options.recorder.recovered;
+    await this.#options.recorder.recover();
     await this.#options.holds.resume();
   }
 
@@ -104,14 +104,16 @@ export class CompletionRecording implements RelayObserver {
   async hold(held: PricedHold): Promise<void> {
     this.#hold = held;
     if (await this.#start()) return;
-    held.hold.release();
+    this.release();
     const wait = { retryAfterSeconds: 5 };
     throw new AppError("service_overloaded", "The journal of completions cannot be written.", wait);
   }
 
   /** Ends the hold of a request that was not sent. */
   release(): void {
-    if (this.#records === 0) this.#hold?.hold.release();
+    if (this.#records > 0 || this.#hold === undefined) return;
+    this.#hold.hold.release();
+    this.#options.recorder.cancel(this.callId);
   }
 
   onSend(): void {
@@ -288,6 +290,7 @@ export class CompletionRecording implements RelayObserver {
       promptBytes: this.#promptBytes(),
       // only the size of an unreadable response is known
       textBytes: this.#reader.isRead || isRejected ? draft.textBytes : this.#reader.bytes,
+      maxOutputTokens: this.request.facts.maxOutput,
       isError: outcome === "error" || isRejected,
     });
   }

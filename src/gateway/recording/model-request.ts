@@ -1,6 +1,7 @@
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { isJsonObject, isTooDeep, parseJson, parseOrUndefined } from "../../shared/json.ts";
 import { countValues } from "../../shared/json-size.ts";
+import { maxOutputTokens } from "../holds/most-used.ts";
 import { promptBytes } from "./estimate.ts";
 
 /** Request members needed for accounting. */
@@ -107,12 +108,21 @@ export function unreadModelRequest(bytes: number): ModelRequest {
 /** Inputs of larger bodies are parsed again when needed, to bound memory per open stream. */
 const MAX_HELD_BYTES = 64 * 1024;
 
+interface Facts extends Omit<ModelRequest, "withIncludeUsage"> {
+  readonly hasInputs: boolean;
+  /** In tokens; undefined without a maximum. */
+  readonly maxOutput: number | undefined;
+}
+
 /** Model request, parsed on first use. */
 export class LazyRequest {
+  readonly #path: string;
   readonly #read: () => ModelRequest;
-  #facts: (Omit<ModelRequest, "withIncludeUsage"> & { readonly hasInputs: boolean }) | undefined;
+  #facts: Facts | undefined;
 
-  constructor(read: () => ModelRequest) {
+  /** `path`: of the endpoint. */
+  constructor(path: string, read: () => ModelRequest) {
+    this.#path = path;
     this.#read = read;
   }
 
@@ -121,7 +131,8 @@ export class LazyRequest {
     if (this.#facts !== undefined) return this.#facts;
     const { inputs, withIncludeUsage: _, ...facts } = this.#read();
     const held = facts.bytes <= MAX_HELD_BYTES ? inputs : undefined;
-    return (this.#facts = { ...facts, inputs: held, hasInputs: inputs !== undefined });
+    const maxOutput = inputs && maxOutputTokens(this.#path, inputs);
+    return (this.#facts = { ...facts, inputs: held, hasInputs: inputs !== undefined, maxOutput });
   }
 
   /** Returns the inputs; `undefined` if unreadable or too large to store. */

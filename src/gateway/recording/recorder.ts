@@ -43,6 +43,8 @@ const MAX_BATCH = 500;
 /** A pause after each batch, so that a busy recorder writes few and large ones. */
 const MS_PER_COMPLETION = 25;
 const MAX_PAUSE_MS = 500;
+/** Time to wait for the completions of a killed process. */
+const MAX_RECOVERY_MS = 5000;
 /** Limit of completions read back from the journal at once. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
 const MIN_RETRY_DELAY_MS = 100;
@@ -88,9 +90,20 @@ export class Recorder {
     if (this.#journaled.length > 0) this.#running = this.#run();
   }
 
-  /** Resolves when all that a killed process has left is recorded, or dropped. */
-  get recovered(): Promise<void> {
-    return this.#recovery.promise;
+  /** Waits until all that a killed process has left is recorded, or dropped. Throws service_overloaded after a while. */
+  async recover(): Promise<void> {
+    if (this.#orphans.size === 0) return;
+    const timeout = Promise.withResolvers<boolean>();
+    const timer = setTimeout(timeout.resolve, MAX_RECOVERY_MS, true);
+    const isLate = await Promise.race([this.#recovery.promise, timeout.promise]);
+    clearTimeout(timer);
+    if (isLate !== true) return;
+    const wait = { retryAfterSeconds: 5 };
+    throw new AppError(
+      "service_overloaded",
+      "Completions of a killed process are still being recorded.",
+      wait,
+    );
   }
 
   /**
@@ -99,6 +112,11 @@ export class Recorder {
    */
   start(name: string, project: Project, started: () => EndedCompletion): Promise<boolean> {
     return this.#journal.start(name, project, started);
+  }
+
+  /** Forgets a completion that was not sent. */
+  cancel(name: string): void {
+    this.#journal.remove([name]);
   }
 
   /** Call before the upstream is billed. Throws service_overloaded if nothing more can be recorded. */

@@ -45,6 +45,7 @@ const shardingColumns: Readonly<Record<string, string>> = {
   budget_claims: "project_id, budget",
   trace_limits: "project_id, trace_id",
   retention: "project_id",
+  budget_alerts: "project_id",
   // the project of a deletion never changes
   deletions: "project_id",
   api_keys: "id",

@@ -41,7 +41,7 @@ function drawText(): string {
   return oneOf(alphabets).repeat(upTo(length));
 }
 
-function drawRequest(window: number): Drawn {
+function drawRequest(model: string, window: number): Drawn {
   const path = oneOf(["/chat/completions", "/responses", "/messages", "generateContent", "/embeddings"]);
   const texts = Array.from({ length: 1 + upTo(3) }, drawText);
   const textTokens = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -111,7 +111,8 @@ function drawRequest(window: number): Drawn {
     "/embeddings": { input: texts },
   };
   const isHeld = searches > 0;
-  const counted = textTokens + images * 25_501 + Math.floor(audioBytes / 1_000) * 32;
+  const counted =
+    textTokens + images * (/claude/i.test(model) ? 4_784 : 25_501) + Math.floor(audioBytes / 1_000) * 32;
   return {
     path,
     body: JSON.parse(JSON.stringify(bodies[path])) as Record<string, unknown>,
@@ -175,7 +176,7 @@ describe("worstCaseOf", () => {
     const tries = runs(1_000, 20_000);
     for (let run = 0; run < tries; run++) {
       const { model, provider, window } = oneOf(models);
-      const drawn = drawRequest(window);
+      const drawn = drawRequest(model, window);
       const { asked, served } = drawTiers(drawn.path, book.tiersOf(model, provider));
       const body = { model, ...drawn.body, ...asked };
       const held = heldFor(drawn.path, body, { model, provider });

@@ -99,6 +99,13 @@ describe("the input that is held", () => {
     expect(grown).toBeLessThan(1_200 + 1_500);
   });
 
+  it("has the digits of numbers in text", () => {
+    const numbers = Array.from({ length: 1_000 }, () => 1.234_567_890_123_45e-300);
+    const calls = [{ type: "function_call", arguments: { numbers } }];
+    const grown = inputOf("/responses", response({ input: calls }));
+    expect(grown).toBeGreaterThan(JSON.stringify(calls).length);
+  });
+
   it("counts token ids one by one", () => {
     const body = { model: "text-embedding-3-small", input: Array.from({ length: 1_000 }, () => 100_000) };
     expect(inputOf("/embeddings", body, 0)).toBeLessThan(1_300);
@@ -129,8 +136,9 @@ describe("the input that is held", () => {
       },
     };
     const input = inputOf(path, bodies[path]!);
-    expect(input).toBeGreaterThan(48_169);
-    expect(input).toBeLessThan(48_169 + 500);
+    const tokens = path === "/messages" ? 8_464 : 48_169;
+    expect(input).toBeGreaterThan(tokens);
+    expect(input).toBeLessThan(tokens + 500);
   });
 
   it("has a data URL in text as text", () => {
@@ -362,6 +370,14 @@ describe("the price of a hold", () => {
     expect(images).toBeGreaterThan(128_000 * 40e-6);
     const both = { tools: [{ type: "image_generation" }, { type: "web_search" }] };
     expect(dollars(heldFor("/responses", response(both)))).toBeCloseTo(images! + 32 * 0.01, 3);
+  });
+
+  it("adds to a research model's maximum what it reads and thinks of its own", () => {
+    const body = { ...chat({ model: "sonar-deep-research" }) };
+    const held = heldFor("/chat/completions", body, { provider: "perplexity" });
+    expect(held.tokens).toBeGreaterThanOrEqual(2 * 128_000);
+    // reasoning at $3 and output at $8 per million, 32 searches at $5 per thousand
+    expect(dollars(held)).toBeGreaterThan(128_000 * 8e-6 + 32 * 0.005);
   });
 
   it("refuses a body with more models than any provider takes", () => {
