@@ -343,6 +343,40 @@ describe.skipIf(chromiumPath === undefined)("questions of every day, in at most 
     await page.keyboard.press("Escape");
   });
 
+  ask("what is left of the budget", async (visitor) => {
+    const month = dayOf(NOW).slice(0, 7);
+    const of = calls.filter(({ started_at: at }) => dayOf(at).startsWith(month));
+    const limit = { usd: 5, requests: of.filter(({ llm }) => llm !== undefined).length };
+    const budget = { project_id: PROJECT, scope: "project", limit, window: "month", timezone: ZONE };
+    expect((await test.post("/budget/create", budget)).status).toBe(200);
+    await visitor.view("Settings");
+    const budgets = page.getByRole("region", { name: "Budgets" });
+    await budgets.getByText(`each month in ${ZONE}, resets Fri 1 May, 00:00`).waitFor();
+    expectFigure(await cellOf(budgets.getByText("left of $5")), 5 - costOf(of));
+    await budgets.getByText(`0 left of ${limit.requests} requests, ${limit.requests} spent`).waitFor();
+  });
+
+  ask("a budget for who spends most", async (visitor) => {
+    await visitor.view("Usage");
+    await visitor.button("User");
+    const [first] = await visitor.rows();
+    await visitor.click(page.getByRole("link", { name: "Set a budget" }));
+    await page.locator("dialog").getByLabel("USD").fill("2,5");
+    await visitor.click(page.locator('dialog button:text-is("Save")'));
+    const user = first!.name.split(/\s/)[0]!;
+    await page.getByRole("region", { name: "Budgets" }).getByText(`User ${user}`).waitFor();
+    const { budgets } = (await test.post("/budget/query", { project_id: PROJECT })).json();
+    expect(budgets).toContainEqual(
+      expect.objectContaining({
+        scope: "svc_user_id",
+        match: user,
+        window: "month",
+        timezone: ZONE,
+        limit: { usd: 2.5, tokens: null, requests: null },
+      }),
+    );
+  });
+
   ask("a price for a model without one", async (visitor) => {
     await show(page, `/${PROJECT}/overview?window=30d`);
     await visitor.click(page.getByRole("link", { name: "Set the price" }));

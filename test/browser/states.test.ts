@@ -18,6 +18,7 @@ const views = {
   usage: { place: `/${PROJECT}/usage`, asks: EVERYTHING },
   feedback: { place: `/${PROJECT}/feedback?path=score`, asks: EVERYTHING },
   overview: { place: `/${PROJECT}/overview`, asks: EVERYTHING },
+  settings: { place: `/${PROJECT}/settings`, asks: "/(budget|cost)/" },
 };
 
 let test: TestPage;
@@ -44,6 +45,14 @@ async function cut(route: Route): Promise<void> {
   const response = await route.fetch();
   const body = await response.text();
   await route.fulfill({ response, body: body.slice(0, Math.floor(body.length / 2)) });
+}
+
+/** With open requests. */
+async function withHolds(route: Route): Promise<void> {
+  const response = await route.fetch();
+  const { budgets } = (await response.json()) as { budgets: readonly object[] };
+  const held = { usd: 0.5, tokens: 1000, requests: 1 };
+  await route.fulfill({ response, json: { budgets: budgets.map((one) => ({ ...one, held })) } });
 }
 
 function inEveryView(name: string, of: (route: Route) => Promise<void>, says: string): readonly State[] {
@@ -99,6 +108,12 @@ const states: readonly State[] = [
     place: `/${PROJECT}/traces?q=${encodeURIComponent("usr:ana latency>fast")}`,
     says: "Did you mean user?",
   },
+  {
+    name: "settings, a budget that open requests hold",
+    place: `/${PROJECT}/settings`,
+    says: "held by open requests",
+    fate: { path: "/budget/query", of: withHolds },
+  },
   { name: "a range that is none", place: `/${PROJECT}/usage?window=8d`, says: "“8d” is no range" },
   { name: "a zone that is none", place: `/${PROJECT}/usage?zone=CET`, says: "“CET” is no zone" },
   { name: "traces, a query with faults", place: `/${PROJECT}/traces?q=${FAULTY}`, says: "422:" },
@@ -112,6 +127,8 @@ describe.skipIf(chromiumPath === undefined)(
         wrapEngine: (engine) => faultyEngine(engine, () => (isAway ? "refused" : "done")),
       });
       await loadSamples(test.app, ROOT_KEY);
+      const limit = { usd: 2, tokens: 1_000_000 };
+      await test.post("/budget/create", { project_id: PROJECT, scope: "project", limit });
       page = await test.open("/acme/nothing/feedback", { noisy: true });
     });
     afterAll(() => test.close());

@@ -3,7 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
+import { expectAccessible } from "./accessible.ts";
 import { allRows, cellOf, untilIdle, show } from "./reading.ts";
+
+/** Without a price. */
+const MODEL = "acme-contracts-7b";
 
 let test: TestPage;
 
@@ -418,7 +422,7 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
   });
 
   it("shows what a price adds, and sums include it once it is set", async () => {
-    const page = await test.open(`/${PROJECT}/settings?model=acme-contracts-7b`);
+    const page = await test.open(`/${PROJECT}/settings?model=${MODEL}`);
     await page.getByLabel("Input", { exact: true }).fill("2");
     await page.getByLabel("Output", { exact: true }).fill("8");
     await page.locator(".adds strong [title]").waitFor();
@@ -426,6 +430,76 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
     await page.getByText("Every model of the last 30 days has a price.").waitFor();
     await show(page, `/${PROJECT}/usage`);
     expect((await cellOf(page.locator(".answer .sum"))).text).not.toContain("≥");
+    await page.context().close();
+  });
+
+  it("sets a budget, changes and deletes it, and refuses what is none", async () => {
+    // the browser logs the refusal of the service
+    const page = await test.open(`/${PROJECT}/usage?group=svc_user_id`, { noisy: true });
+    await page.locator(".groups tfoot").getByRole("link", { name: "Set a budget" }).click();
+    const form = page.locator("dialog");
+    const save = form.locator('button:text-is("Save")');
+    const isRefused = async (label: string): Promise<void> => {
+      await save.click();
+      expect(await form.getByLabel(label).evaluate((input: HTMLInputElement) => input.validity.valid)).toBe(
+        false,
+      );
+    };
+    await isRefused("USD");
+    await form.getByLabel("Tokens").fill("1e3");
+    await isRefused("Tokens");
+    await form.getByLabel("Tokens").fill("");
+    await form.getByLabel("Scope").selectOption("model");
+    await form.getByLabel("Requests").fill("1000");
+    await form.getByLabel("Alert at").fill("often");
+    await isRefused("Alert at");
+    await form.getByLabel("Alert at").fill("0, 90");
+    await form.getByLabel("Window").selectOption("for ever");
+    await save.click();
+    await form.locator('[role="alert"]').waitFor();
+    await expectAccessible(page, "a budget that is refused");
+    await form.getByLabel("Alert at").fill("90 %");
+    await save.click();
+    const budgets = page.getByRole("region", { name: "Budgets" });
+    await budgets.getByText("Each model").waitFor();
+    const asked = { project_id: PROJECT, group_by: ["llm"] };
+    const stats = (await test.post("/usage/stats", { ...asked, start: "2020-01-01T00:00:00Z" })).json();
+    const { requests } = stats.groups.find(({ key }: { key: { llm: string } }) => key.llm === MODEL).total;
+    await budgets
+      .locator("li > div", { hasText: MODEL })
+      .getByText(`${1000 - requests} left of 1,000 requests, ${requests} spent`)
+      .waitFor();
+    await budgets.getByRole("button", { name: "Edit" }).click();
+    expect(await form.getByLabel("Scope").count()).toBe(0);
+    await form.getByLabel("Requests").fill("0");
+    await form.getByLabel("Time zone").selectOption("Asia/Tokyo");
+    await form.getByLabel("Refuse models").uncheck();
+    await save.click();
+    await budgets.getByText("0 left of 0 requests").first().waitFor();
+    const stored = (await test.post("/budget/query", { project_id: PROJECT })).json().budgets;
+    expect(stored).toMatchObject([
+      {
+        scope: "llm",
+        match: "*",
+        window: null,
+        timezone: "Asia/Tokyo",
+        alerts: [0.9],
+        limit: { usd: null, tokens: null, requests: 0 },
+        on_unknown_price: "count_only",
+      },
+    ]);
+    const { key: reading } = (
+      await test.post("/api-keys", { name: "ana", scopes: ["read"], projects: [PROJECT] })
+    ).json();
+    const reader = await test.open(`/${PROJECT}/settings?budget=new`, { key: reading });
+    await reader.getByText("0 left of 0 requests").first().waitFor();
+    expect(await reader.locator("dialog, section button").count()).toBe(0);
+    await show(reader, `/${PROJECT}/usage?group=svc_user_id`);
+    expect(await reader.getByRole("link", { name: "Set a budget" }).count()).toBe(0);
+    await reader.context().close();
+    await budgets.getByRole("button", { name: "Delete" }).click();
+    await form.locator('button:text-is("Delete")').click();
+    await budgets.getByText("This project has no budget.").waitFor();
     await page.context().close();
   });
 

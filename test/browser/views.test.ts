@@ -96,6 +96,11 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium", () => {
   beforeAll(async () => {
     test = await startPage();
     await loadSamples(test.app, ROOT_KEY);
+    for (const [scope, limit] of Object.entries({
+      project: { requests: 20 },
+      llm: { usd: 1, tokens: 100_000 },
+    }))
+      await test.post("/budget/create", { project_id: PROJECT, scope, limit });
     from = new Date(Date.now() - 3 * 86_400_000).toISOString();
     until = new Date().toISOString();
     page = await test.open(`/${PROJECT}/traces`);
@@ -369,6 +374,7 @@ describe.skipIf(chromiumPath === undefined)("the web UI in Chromium", () => {
   const places = {
     overview: `/${PROJECT}/overview?window=${hours(8)}`,
     settings: `/${PROJECT}/settings`,
+    "a budget to set": `/${PROJECT}/settings?budget=new&scope=svc_user_id&match=ana`,
     "a price to set": `/${PROJECT}/settings?model=acme-contracts-7b`,
     traces: `/${PROJECT}/traces?window=${hours(8)}`,
     "a trace with details": `/${PROJECT}/trace/contract-1?call=contract-1-classify`,

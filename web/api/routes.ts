@@ -37,4 +37,5 @@ export type FeedbackStats = Schemas["FeedbackStatsRes"];
 export type UsageStats = Schemas["UsageStatsRes"];
 export type ApiKey = Schemas["ApiKey"];
 export type Price = Schemas["Price"];
+export type Budget = Schemas["BudgetState"];
 export type UsageTotal = Schemas["UsageTotal"];

@@ -4,6 +4,7 @@ import type { ApiKey } from "../api/routes.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { FormDialog, type Fields } from "../components/form-dialog.tsx";
+import { Select } from "../components/select.tsx";
 
 const SCOPES = {
   read: "Look at traces, usage and feedback",
@@ -62,16 +63,7 @@ export function NewKey({ project, onMade, onDone, onClose }: NewKeyProps) {
         <input name="projects" required defaultValue={project} />
         <span className="dim">entity/project, entity/* or *</span>
       </label>
-      <label>
-        Expires after
-        <select name="days" defaultValue="90">
-          {Object.entries(LIVES).map(([days, label]) => (
-            <option key={days} value={days}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select name="days" label="Expires after" all={LIVES} chosen="90" />
     </FormDialog>
   );
 }

@@ -1,6 +1,7 @@
 import type { Whoami } from "../api/routes.ts";
 import { Notice } from "../components/notice.tsx";
 import type { ViewProps } from "../state/use-address.ts";
+import { Budgets } from "./budgets.tsx";
 import { Keys } from "./keys.tsx";
 import { Prices } from "./prices.tsx";
 import { Retention } from "./retention.tsx";
@@ -18,6 +19,7 @@ export function SettingsView({ me, address, project, zone, go }: SettingsViewPro
     <main className="settings">
       <h1>Settings</h1>
       {may("read") && <Prices {...{ project, zone, address, go }} maySet={may("prices")} />}
+      {may("read") && <Budgets {...{ project, zone, address, go }} maySet={may("admin")} />}
       {me.scopes.includes("admin") ? (
         <>
           <Keys {...{ project, zone }} />

@@ -1,12 +1,18 @@
 import type { ReactNode } from "react";
-import type { UsageTotal } from "../api/routes.ts";
+import type { UsageStats, UsageTotal } from "../api/routes.ts";
 import { Change, Cost, FormattedValue, Unknown } from "../components/figure.tsx";
 import type { Column } from "../components/table.tsx";
 import type { TraceLinks } from "../state/drill.ts";
+import { budgetLink } from "../state/budget-link.ts";
+import type { HrefTo } from "../state/url-state.ts";
 import type { Subject } from "../state/groups.ts";
 import { COLUMNS, formatOf, MEASURES, type Measure } from "./measures.ts";
 
+type Key = UsageStats["groups"][number]["key"];
+
 export interface UsageRow {
+  /** Of a group; empty: of all calls. */
+  readonly key?: Key;
   readonly name: ReactNode;
   readonly total: UsageTotal;
   /** The same before; null: there was nothing, undefined: it is not known. */
@@ -37,6 +43,15 @@ export const TREND: readonly Column<UsageRow>[] = [
   { name: "over time", kind: "trend", cell: ({ trend }) => trend },
   { name: "last seen", kind: "last", cell: ({ lastSeen }) => lastSeen },
 ];
+
+/** Links that set a budget. */
+export function budgetColumn(hrefTo: HrefTo): Column<UsageRow> {
+  const cell = ({ key }: UsageRow): ReactNode => {
+    const href = key && budgetLink(hrefTo, key);
+    return href && <a href={href}>Set a budget</a>;
+  };
+  return { name: "", cell };
+}
 
 /** A value; unknown, or with ≥, where something has no price. */
 export function UsageValue({ total, measure }: { readonly total: UsageTotal; readonly measure: Measure }) {

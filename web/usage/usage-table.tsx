@@ -3,7 +3,7 @@ import { counted, formatPercent } from "../format/figure.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { nameOf, type Buckets } from "../components/chart-buckets.ts";
 import { Spark } from "../components/spark.tsx";
-import { Table } from "../components/table.tsx";
+import { Table, type Column } from "../components/table.tsx";
 import type { TraceLinks } from "../state/drill.ts";
 import { ERROR, labelOf, nameOfGroup } from "../state/groups.ts";
 import { colorsOf, OTHER } from "./colors.ts";
@@ -27,6 +27,8 @@ interface UsageTableProps {
   readonly linksOf: (key: UsageStats["groups"][number]["key"]) => Links | undefined;
   readonly linksAt: (bucket: number) => Links;
   readonly all: TraceLinks;
+  /** Columns after those of the measures. */
+  readonly more: readonly Column<UsageRow>[];
 }
 
 /** The groups, then the rest, then the total; or every bucket by the clock of the zone. */
@@ -40,13 +42,20 @@ export function UsageTable({ isOverTime, hovered, onHover, ...props }: UsageTabl
     name: <Named color={OTHER} text={counted(stats.other.groups, "other")} />,
     total: stats.other.total,
   };
-  const total: UsageRow = { name: "all", total: stats.total, links: props.all, before: before?.total };
+  const total: UsageRow = {
+    name: "all",
+    // what a search leaves is not all
+    ...(question.text === "" && { key: {} }),
+    total: stats.total,
+    links: props.all,
+    before: before?.total,
+  };
   return (
     <Table
       key={`${isOverTime} ${names} ${measure} ${of}`}
       label={isOverTime ? "Over time" : `By ${names}`}
       className={`plain ${isOverTime ? "buckets" : "groups"}`}
-      columns={[name!, ...(groups.includes(ERROR) && !isOverTime ? TREND : []), ...columns]}
+      columns={[name!, ...(groups.includes(ERROR) && !isOverTime ? TREND : []), ...columns, ...props.more]}
       rows={isOverTime ? bucketRows(props) : groupRows(props)}
       foot={isOverTime ? [total] : [rest ?? [], total].flat()}
       {...(isOverTime ? { hovered, onHover } : { sort: addsUp ? label.toLowerCase() : "cost" })}
@@ -88,6 +97,7 @@ function groupRows({ loaded: { stats, before, question }, buckets, linksOf }: Pl
           {whole > 0 && <span className="dim">{formatPercent((valueOf(total) ?? 0) / whole).text}</span>}
         </>
       ),
+      key,
       total,
       links: links?.traces,
       // what is not among the groups that are listed may have been there

@@ -1,10 +1,11 @@
 import { useMemo, useState } from "react";
 import { useQuery } from "../api/use-query.ts";
-import type { UsageStats } from "../api/routes.ts";
+import type { UsageStats, Whoami } from "../api/routes.ts";
 import { bucketsOf, windowOf } from "../components/chart-buckets.ts";
 import { NothingHere } from "../components/nothing-here.tsx";
 import { LoadState } from "../components/notice.tsx";
 import { SearchBox } from "../components/search-box.tsx";
+import type { Column } from "../components/table.tsx";
 import { Segments } from "../components/segments.tsx";
 import type { HrefTo, UrlState } from "../state/url-state.ts";
 import { readQuery } from "../state/query.ts";
@@ -17,12 +18,13 @@ import { loadUsage, searchBehind, type LoadedUsage } from "./load-usage.ts";
 import { measureOf } from "./measures.ts";
 import { NoneHint } from "./none-hint.tsx";
 import { UsageChart } from "./usage-chart.tsx";
+import { budgetColumn, type UsageRow } from "./usage-columns.tsx";
 import { UsageSummary } from "./usage-summary.tsx";
 import { UsageTable } from "./usage-table.tsx";
 import { UsageTools } from "./usage-tools.tsx";
 import "../style/charts.css";
 
-export function UsageView({ address, project, zone, go }: ViewProps) {
+export function UsageView({ me, address, project, zone, go }: ViewProps & { readonly me: Whoami }) {
   const { options } = address;
   const [round, setRound] = useState(0);
   const { window, before } = useWindow(address, zone, round);
@@ -74,7 +76,12 @@ export function UsageView({ address, project, zone, go }: ViewProps) {
       )}
       {value !== undefined && calls > 0 && (
         <div className={load.isOld ? "usage old" : "usage"}>
-          <Shown loaded={value} {...{ asLines, change, hrefTo }} isOverTime={options["rows"] === "time"} />
+          <Shown
+            loaded={value}
+            {...{ asLines, change, hrefTo }}
+            isOverTime={options["rows"] === "time"}
+            more={me.scopes.includes("admin") ? [budgetColumn(hrefTo)] : []}
+          />
         </div>
       )}
     </main>
@@ -85,12 +92,13 @@ interface ShownProps {
   readonly loaded: LoadedUsage;
   readonly asLines: boolean;
   readonly isOverTime: boolean;
+  readonly more: readonly Column<UsageRow>[];
   readonly change: (more: UrlState["options"]) => void;
   readonly hrefTo: HrefTo;
 }
 
 /** The chart and the table of one answer; everything in them leads to what it is made of. */
-function Shown({ loaded, asLines, isOverTime, change, hrefTo }: ShownProps) {
+function Shown({ loaded, asLines, isOverTime, more, change, hrefTo }: ShownProps) {
   const [hovered, setHovered] = useState<number | undefined>(undefined);
   const { stats, question } = loaded;
   const { zone, of, groups, measure } = question;
@@ -139,7 +147,7 @@ function Shown({ loaded, asLines, isOverTime, change, hrefTo }: ShownProps) {
       )}
       <NoneHint loaded={loaded} byTrace={hrefTo("usage", { of: "" })} />
       <UsageTable
-        {...{ loaded, buckets, ...pointing }}
+        {...{ loaded, buckets, more, ...pointing }}
         isOverTime={isOverTime || !isGrouped}
         linksOf={links.group}
         linksAt={links.bucket}
