@@ -103,12 +103,13 @@ describe.runIf(hasCurl)("README.md", () => {
 });
 
 describe.runIf(hasCurl)("what the demo prints", () => {
-  it("can be pasted unchanged, and returns no error but the intended one", () => {
+  it("can be pasted unchanged, and returns no errors but the intended ones", () => {
     const start = pasted.findIndex((line) => line.startsWith("KEY="));
     const said = shell(pasted.slice(start, -1).join("\n"));
     expect(said).toContain("refund-1-agent");
     expect(said).toContain('"p95_score"');
-    expect(said.match(/"detail"/g)).toHaveLength(1);
+    expect(said).toContain("budget_exceeded");
+    expect(said.match(/"detail"/g)).toHaveLength(2);
     expect(said.length).toBeLessThan(40_000);
   });
 });
