@@ -8,6 +8,7 @@ import { createAlertStore } from "./budgets/alerts/alert-store.ts";
 import { createDeliveries, type AlertOutcome } from "./budgets/alerts/deliveries.ts";
 import { createWebhook } from "./budgets/alerts/webhook.ts";
 import { registerBudgetMetrics, type BudgetSources } from "./budgets/metrics.ts";
+import type { Spending } from "./budgets/spending.ts";
 import type { Config } from "./config.ts";
 import { registerPeriodic } from "./periodic.ts";
 import type { Clock } from "./shared/clock.ts";
@@ -17,15 +18,20 @@ const EVERY_MS = 5000;
 
 export interface BudgetJobs extends BudgetSources {
   readonly engine: Engine;
+  readonly spending: Pick<Spending, "renewClaims">;
   readonly registry: Registry;
   readonly clock: Clock;
   /** Monotonic. */
   readonly steady: Clock;
 }
 
-/** Registers the metrics of budgets and, with ALERT_WEBHOOK_URL, the job that sends alerts. */
+/** Registers the metrics of budgets, the renewal of claims and, with ALERT_WEBHOOK_URL, the job that sends alerts. */
 export function registerBudgetJobs(app: FastifyInstance, config: Config, deps: BudgetJobs): void {
-  const { engine, registry, clock, states } = deps;
+  const { engine, registry, clock, states, spending } = deps;
+  if (config.BUDGET_REPLICAS > 1) {
+    const run = (): Promise<void> => spending.renewClaims();
+    registerPeriodic(app, { name: "budget_claims", everyMs: EVERY_MS, run });
+  }
   const readMetrics = registerBudgetMetrics(registry, deps, deps.steady);
   app.addHook("onReady", readMetrics);
   const { ALERT_WEBHOOK_URL: url, ALERT_WEBHOOK_SECRET: secrets, ALERT_WEBHOOK_FORMAT: format } = config;

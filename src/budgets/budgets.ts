@@ -75,7 +75,7 @@ export class Budgets {
 
   /**
    * Holds the worst case of a request in the accounts of all its budgets, or of none; undefined if it has no budgets. Errors:
-   * budget_exceeded, budget_held, unknown_price; `StorageError`; too_many_calls; service_overloaded.
+   * budget_exceeded, budget_held, unknown_price; store_unavailable if what is spent cannot be read; service_overloaded.
    */
   async admit(request: BudgetedRequest, traceLimit: Limit | undefined): Promise<Admitted | undefined> {
     const { spending } = this.#deps;

@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import { openZone } from "../buckets/zone.ts";
 import type { TimeWindow } from "../buckets/buckets.ts";
 import type { Clock } from "../shared/clock.ts";
+import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { Account, heldBeside } from "./account.ts";
 import type { AccountKey } from "./account-key.ts";
@@ -79,25 +80,25 @@ export class Spending {
     this.#idle.set(textOf(key), account);
   }
 
-  /** Reads what is spent, unless it is known. Errors: those of `SpentReader`. */
+  /** Reads what is spent, unless it is known. Throws store_unavailable if it cannot be read. */
   async refresh(key: AccountKey, account: Account): Promise<void> {
     if (!this.#isStale(key, account)) {
       if (this.#isOld(account)) this.#read(key, account).catch(() => undefined);
       return;
     }
     // one that is under way may have begun before the change
-    await account.reading;
+    await account.reading?.catch(() => undefined);
     if (this.#isStale(key, account)) await this.#read(key, account);
   }
 
   /**
-   * Reads what is spent again if requests of this process have been stored since, which may count twice. Errors: those of
-   * `SpentReader`.
+   * Reads what is spent again if requests of this process have been stored since, which may count twice. Throws
+   * store_unavailable if it cannot be read.
    */
   async settle(key: AccountKey, account: Account): Promise<void> {
     if (!account.isApproximate) return;
     // one that is under way may have begun before
-    await account.reading;
+    await account.reading?.catch(() => undefined);
     if (account.isApproximate) await this.#read(key, account);
   }
 
@@ -118,7 +119,7 @@ export class Spending {
 
   /** Reads the sums of all accounts with open requests again, so that their claims stay valid. */
   async renewClaims(): Promise<void> {
-    for (const { key, account } of this.#open.values()) await this.#read(key, account);
+    for (const { key, account } of [...this.#open.values()]) await this.#read(key, account);
   }
 
   #stateOf(key: AccountKey, { unpricedRequests, ...spent }: Spent): BudgetState {
@@ -144,11 +145,20 @@ export class Spending {
     const { budget, value, window } = key;
     if (account.reading !== undefined) return account.reading;
     const read = async (): Promise<Spent> => {
-      const others = await claims.ofOthers(key);
-      const spent = await reader.of({ ...budget, window }, value);
-      const state = { spent, own: account.unrecorded, others };
-      account.reserved = await claims.claim(key, state, (reserved) => account.reserve(reserved));
-      return spent;
+      try {
+        const others = await claims.ofOthers(key);
+        const spent = await reader.of({ ...budget, window }, value);
+        const state = { spent, own: account.unrecorded, others };
+        account.reserved = await claims.claim(key, state, (reserved) => account.reserve(reserved));
+        return spent;
+      } catch (cause) {
+        const wait = { cause, retryAfterSeconds: 5 };
+        throw new AppError(
+          "store_unavailable",
+          "What is spent of a budget cannot be read. Retry later.",
+          wait,
+        );
+      }
     };
     return account.read(this.#readState(budget.project), read, () => steady.now());
   }

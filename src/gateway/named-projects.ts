@@ -14,11 +14,11 @@ type Named =
 export function projectOf(request: FastifyRequest): Named {
   const named = request.headers["x-sumtree-project"] ?? request.headers["openai-project"];
   const name = typeof named === "string" ? headerText(named) : "";
-  const project = name === "" ? onlyProjectOf(request) : undefined;
-  if (project !== undefined) return { project };
+  if (isProjectId(name)) return { project: request.grant.project(name) };
   // SDKs send OpenAI's own project ids in the same header
-  if (!isProjectId(name)) return { project, reason: name === "" ? "no_project" : "not_a_project" };
-  return { project: request.grant.project(name) };
+  const project = onlyProjectOf(request);
+  if (project !== undefined) return { project };
+  return { project, reason: name === "" ? "no_project" : "not_a_project" };
 }
 
 /** Returns the project of a single-project key. */

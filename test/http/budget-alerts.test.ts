@@ -395,6 +395,7 @@ describe("the service", () => {
     const app = Fastify({ loggerInstance: logger });
     const registry = new Registry();
     registerBudgetJobs(app, testConfig({ DATA_DIR: test.dir, ...settings }), {
+      spending: { renewClaims: async () => undefined },
       engine: test.engine,
       registry,
       clock: systemClock,
