@@ -119,7 +119,8 @@ export class Spending {
 
   /** Reads the sums of all accounts with open requests again, so that their claims stay valid. */
   async renewClaims(): Promise<void> {
-    for (const { key, account } of [...this.#open.values()]) await this.#read(key, account);
+    const open = this.#open.values().toArray();
+    for (const { key, account } of open) await this.#read(key, account);
   }
 
   #stateOf(key: AccountKey, { unpricedRequests, ...spent }: Spent): BudgetState {
