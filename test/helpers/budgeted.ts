@@ -20,6 +20,33 @@ export interface ShownBudget {
 
 export const NOTHING: Amounts = { usd: 0, tokens: 0, requests: 0 };
 
+export const UNITS = ["usd", "tokens", "requests"] as const;
+export type Unit = (typeof UNITS)[number];
+/** Far below the cost of a token, and above what a sum of doubles is wrong by. */
+export const ROUNDING = 1e-12;
+
+interface State {
+  readonly value: string | null;
+  readonly spent: Amounts;
+  readonly held: Amounts;
+}
+
+/** The states of a budget: of each value, or its own. */
+export function statesOf({ spent, held, values }: ShownBudget): readonly State[] {
+  return values ?? [{ value: null, spent, held }];
+}
+
+/** What is above the limits of some budgets. */
+export function overIn(budgets: readonly ShownBudget[]): object[] {
+  return budgets.flatMap(({ limit, ...budget }) =>
+    statesOf({ limit, ...budget }).flatMap((state) =>
+      UNITS.filter((unit) => state.spent[unit] + state.held[unit] > (limit[unit] ?? Infinity) + ROUNDING).map(
+        (unit) => ({ unit, limit: limit[unit], ...state }),
+      ),
+    ),
+  );
+}
+
 /** Creates a budget of the project, unless its scope says otherwise; returns its id. */
 export async function setBudget(
   test: Pick<TestApp, "post">,

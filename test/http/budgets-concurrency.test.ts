@@ -4,11 +4,15 @@ import { addKey } from "../helpers/add-key.ts";
 import {
   budgetsOf,
   NOTHING,
+  overIn,
+  ROUNDING,
   setBudget,
+  statesOf,
+  UNITS,
   usedIn,
   type Amounts,
   type Refusal,
-  type ShownBudget,
+  type Unit,
 } from "../helpers/budgeted.ts";
 import { startProvided, type ProvidedApp } from "../helpers/provider.ts";
 import { nothingLeft } from "../helpers/recorded-calls.ts";
@@ -20,10 +24,6 @@ import { ROOT_KEY } from "../helpers/start-app.ts";
 const REQUESTS = runs(150, 1000);
 const random = seededRandom();
 const below = (count: number): number => Math.floor(random.next() * count);
-const UNITS = ["usd", "tokens", "requests"] as const;
-type Unit = (typeof UNITS)[number];
-/** Far below the cost of a token, and above what a sum of doubles is wrong by. */
-const ROUNDING = 1e-12;
 
 /** A provider that bills at random, no more than its request allows. */
 let test: ProvidedApp;
@@ -135,27 +135,6 @@ async function measureHolds(all: readonly Sent[]): Promise<void> {
     const [usd, tokens, requests] = UNITS.map((unit) => PLENTY[unit] - Number(left[unit]));
     holds.set(shape, { usd: usd!, tokens: tokens!, requests: requests! });
   }
-}
-
-interface State {
-  readonly value: string | null;
-  readonly spent: Amounts;
-  readonly held: Amounts;
-}
-
-function statesOf({ spent, held, values }: ShownBudget): readonly State[] {
-  return values ?? [{ value: null, spent, held }];
-}
-
-/** What is above the limits of some budgets. */
-function overIn(budgets: readonly ShownBudget[]): object[] {
-  return budgets.flatMap(({ limit, ...budget }) =>
-    statesOf({ limit, ...budget }).flatMap((state) =>
-      UNITS.filter((unit) => state.spent[unit] + state.held[unit] > (limit[unit] ?? Infinity) + ROUNDING).map(
-        (unit) => ({ unit, limit: limit[unit], ...state }),
-      ),
-    ),
-  );
 }
 
 /** Rejects a refusal that is not as the contract says, by its own facts. */
