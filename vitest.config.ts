@@ -21,6 +21,7 @@ const ONLY_LONG = [
   "faults/crash",
   "faults/failed-starts",
   "faults/full-disk",
+  "faults/kill-during-budgets",
   "faults/kill-during-completions",
   "faults/kill-during-delete",
   "faults/kill-during-feedback",

@@ -40,7 +40,7 @@ export async function relayResponse(
     ...options
   }: ModelRelayOptions & { responseRequest: ResponseRequest },
 ): Promise<void> {
-  const { gateway, settings, recorder, responses } = options;
+  const { gateway, settings, recorder, responses, holds } = options;
   const { upstreams } = gateway;
   const maker = await responses.makerFor(request, id);
   const seesAll = request.grant.covers("*");
@@ -51,6 +51,8 @@ export async function relayResponse(
   const target = (maker && upstreams.named(maker.upstream)) ?? upstreams.targetFor({ path });
   if (!gateway.enter(request, reply)) return;
   if (project !== undefined) recorder.admit();
+  // it may end one; what runs may be polled while the store is away
+  await holds.resume().catch(() => undefined);
   const limits = uploadOptions(request, settings.chatBodyLimitBytes);
   const routing = { ...options, query: { path }, target, isRecorded: false, includeUsage: false, limits };
   const { read } = await routeRequest(request, routing);

@@ -49,10 +49,15 @@ export class BackgroundHolds {
   }
 
   async #resumeLeft(): Promise<void> {
-    for (let one = this.#left.at(-1); one !== undefined; one = this.#left.at(-1)) {
+    for (let [one] = this.#left; one !== undefined; [one] = this.#left) {
       const request = requestIn(this.#journal?.read(one.id) ?? "");
       const held = request && (await this.#resume(request));
-      this.#left.pop();
+      if (this.#left[0] !== one) {
+        // its end was seen meanwhile
+        held?.hold.release();
+        continue;
+      }
+      this.#left.shift();
       if (held === undefined) this.#journal?.remove([one.id]);
       else this.#kept.set(one.key.slice(PREFIX.length), { ...held, recordId: one.id });
     }
@@ -66,6 +71,8 @@ export class BackgroundHolds {
 
   /** Returns the hold of a call that has ended, and forgets it. */
   take(callId: string): PricedHold | undefined {
+    const at = this.#left.findIndex(({ key }) => key === PREFIX + callId);
+    if (at !== -1) this.#journal?.remove(this.#left.splice(at, 1).map(({ id }) => id));
     const kept = this.#kept.get(callId);
     this.#kept.delete(callId);
     if (kept?.recordId !== undefined) this.#journal?.remove([kept.recordId]);
