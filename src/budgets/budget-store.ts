@@ -11,6 +11,8 @@ export interface BudgetStore {
   /** The budgets of a project; at most `MAX_AGE_MS` old if other processes write to the store. Errors: `StorageError`. */
   of(project: Project): Promise<readonly Budget[]>;
   all(): Promise<readonly Budget[]>;
+  /** Number of changes by this process. */
+  readonly writes: number;
   /** Adds or replaces a budget; resolves when it is durable. */
   put(budget: Budget, keyId: string): Promise<void>;
   /** Deletes a budget for good. */
@@ -92,6 +94,9 @@ export function createBudgetStore(engine: Engine, clock: Clock, steady: Clock): 
   return {
     of: async (project) => (await current()).byProject.get(project) ?? [],
     all: async () => (await current()).all,
+    get writes() {
+      return ownWrites;
+    },
     put: (budget, keyId) => write(budget, keyId),
     remove: (budget, keyId) => write(budget, keyId, DELETED),
   };

@@ -3,7 +3,7 @@ import { AppError } from "../shared/errors.ts";
 import { amountsOf, checkAccounts, headersOf, type Needed, type WorstCase } from "./admission.ts";
 import { EACH, type Budget, type Limit, type Scope } from "./budget.ts";
 import type { BudgetStore } from "./budget-store.ts";
-import { Hold } from "./hold.ts";
+import { Hold, type HeldUnder, type UsedByModel } from "./hold.ts";
 import { isModelOf, undated } from "./model-name.ts";
 import type { Spending } from "./spending.ts";
 import type { TraceLimitStore } from "./trace-limit-store.ts";
@@ -78,11 +78,15 @@ export class Budgets {
    * budget_exceeded, budget_held, unknown_price; store_unavailable if what is spent cannot be read; service_overloaded.
    */
   async admit(request: BudgetedRequest, traceLimit: Limit | undefined): Promise<Admitted | undefined> {
-    const { spending } = this.#deps;
-    const budgets = [
-      ...(await this.#deps.store.of(request.project)),
-      ...(traceLimit === undefined ? [] : [budgetOfTrace(request, traceLimit)]),
-    ];
+    const { spending, store } = this.#deps;
+    const { writes: budgetWrites } = store;
+    const stored = await store.of(request.project);
+    const budgets = [...stored, ...(traceLimit === undefined ? [] : [budgetOfTrace(request, traceLimit)])];
+    const under: HeldUnder = {
+      budgetWrites,
+      hasTraceLimit: traceLimit !== undefined,
+      llm: stored.some(({ scope }) => scope === "llm") ? (request.values.llm ?? "") : null,
+    };
     const needs = this.#needsOf(request, budgets);
     const known = needs();
     if (known.length === 0) return undefined;
@@ -90,7 +94,7 @@ export class Budgets {
     const needed = read(needs());
     try {
       checkAccounts(needed);
-      return { hold: new Hold(spending, needed), headers: headersOf(needed) };
+      return { hold: new Hold(spending, needed, under), headers: headersOf(needed) };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
     }
@@ -98,14 +102,27 @@ export class Budgets {
     await Promise.all(needed.map(({ key, account }) => spending.settle(key, account)));
     const settled = read(needs());
     checkAccounts(settled);
-    return { hold: new Hold(spending, settled), headers: headersOf(settled) };
+    return { hold: new Hold(spending, settled, under), headers: headersOf(settled) };
   }
 
   /** Holds the worst case of a request that was admitted before; undefined if no budget is left. Errors: `StorageError`. */
   async resume(request: BudgetedRequest): Promise<Hold | undefined> {
     const { store, spending } = this.#deps;
     const needs = this.#needsOf(request, await store.of(request.project));
-    return needs().length === 0 ? undefined : new Hold(spending, needs());
+    const under = { budgetWrites: -1, hasTraceLimit: false, llm: null };
+    return needs().length === 0 ? undefined : new Hold(spending, needs(), under);
+  }
+
+  /** Call when the call of a request is stored: sums that no hold has told of it are read again. */
+  stored(
+    project: Project,
+    traceId: string | undefined,
+    held: { readonly hold: Hold; readonly used: UsedByModel } | undefined,
+  ): void {
+    const { store, traceLimits, spending } = this.#deps;
+    const hasTraceLimit = traceId !== undefined && traceLimits.isLimited(project, traceId);
+    if (held?.hold.hasAllOf(held.used, { budgetWrites: store.writes, hasTraceLimit }) !== true)
+      spending.changed(project);
   }
 
   /** Returns a function that finds the accounts of a request. Throws unknown_price. */

@@ -14,10 +14,20 @@ interface Part {
   used: Amounts | undefined;
 }
 
+/** What decides which accounts a request needs. */
+export interface HeldUnder {
+  /** `BudgetStore.writes` when it was admitted. */
+  readonly budgetWrites: number;
+  readonly hasTraceLimit: boolean;
+  /** The model that was asked for; null if the project has no budgets by model. */
+  readonly llm: string | null;
+}
+
 /** The worst case of a request, held in the accounts of all its budgets until its call is stored. */
 export class Hold {
   readonly #spending: Spending;
   readonly #parts: readonly Part[];
+  readonly #under: HeldUnder;
   /** Records of the request that the store does not have yet. */
   #unstored = 0;
   #isOver = false;
@@ -25,13 +35,23 @@ export class Hold {
   constructor(
     spending: Spending,
     parts: readonly { readonly key: AccountKey; readonly account: Account; readonly amounts: Amounts }[],
+    under: HeldUnder,
   ) {
     this.#spending = spending;
+    this.#under = under;
     this.#parts = parts.map((part) => ({ ...part, used: undefined }));
     for (const { key, account, amounts } of this.#parts) {
       account.hold(amounts);
       spending.pin(key, account);
     }
+  }
+
+  /** True if the accounts of this hold are all that the usage of its request belongs to. */
+  hasAllOf(used: UsedByModel, { budgetWrites, hasTraceLimit }: Omit<HeldUnder, "llm">): boolean {
+    const under = this.#under;
+    if (under.budgetWrites !== budgetWrites || (hasTraceLimit && !under.hasTraceLimit)) return false;
+    const { llm: asked } = under;
+    return asked === null || used.every(({ llm }) => isModelOf(asked, llm) || isModelOf(llm, asked));
   }
 
   /** Replaces the worst case by what the request has used, or corrects that. Call `store` when the store has it. */

@@ -76,6 +76,11 @@ export class Spending {
     return account;
   }
 
+  /** Lets the sums of a project be read again. */
+  changed(project: Project): void {
+    this.#deps.changes.note(project);
+  }
+
   /** Keeps the account of a key while it has open requests. */
   pin(key: AccountKey, account: Account): void {
     this.#open.set(textOf(key), { key, account });
@@ -99,14 +104,15 @@ export class Spending {
   }
 
   /**
-   * Reads what is spent again if requests of this process have been stored since, which may count twice. Throws
-   * store_unavailable if it cannot be read.
+   * Reads what is spent again if requests of this process have been stored since, which may count twice, or if it is old: of
+   * retention, nobody tells. Throws store_unavailable if it cannot be read.
    */
   async settle(key: AccountKey, account: Account): Promise<void> {
-    if (!account.isApproximate) return;
+    const isDoubtful = (): boolean => account.isApproximate || this.#ageMs(account) > MAX_AGE_MS;
+    if (!isDoubtful()) return;
     // one that is under way may have begun before
     await account.reading?.catch(() => undefined);
-    if (account.isApproximate) await this.#read(key, account);
+    if (isDoubtful()) await this.#read(key, account);
   }
 
   /** Returns what is spent now and held, for each value if the budget is for each. Errors: those of `SpentReader`. */
@@ -187,19 +193,24 @@ export class Spending {
   }
 
   /** True if what is spent is unknown, or has been changed by others. */
-  #isStale({ budget: { project } }: AccountKey, { readState }: Account): boolean {
+  #isStale({ budget: { project } }: AccountKey, account: Account): boolean {
     const { changes, steady } = this.#deps;
+    const { readState } = account;
     if (readState === undefined) return true;
-    const ageMs = steady.now() - readState.beganAtMs;
+    const ageMs = this.#ageMs(account);
     if (steady.now() < (this.#restUntilMs.get(project) ?? -Infinity))
       return changes.isShared && ageMs > MAX_AGE_MS;
     if (changes.isShared && ageMs > MAX_SHARED_AGE_MS) return true;
     return readState.change !== changes.stateOf(project);
   }
 
-  #isOld({ isApproximate, readState }: Account): boolean {
-    const nowMs = this.#deps.steady.now();
-    return isApproximate && nowMs - readState!.beganAtMs > MAX_AGE_MS && nowMs > this.#allRestUntilMs;
+  #isOld(account: Account): boolean {
+    const isResting = this.#deps.steady.now() <= this.#allRestUntilMs;
+    return !isResting && account.isApproximate && this.#ageMs(account) > MAX_AGE_MS;
+  }
+
+  #ageMs({ readState }: Account): number {
+    return this.#deps.steady.now() - (readState?.beganAtMs ?? -Infinity);
   }
 
   #rest(project: Project, untilMs: number): void {

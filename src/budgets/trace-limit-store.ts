@@ -10,6 +10,8 @@ import { decimalUsd, parseUsd } from "./usd.ts";
 export interface TraceLimitStore {
   /** The tightest limits of a trace; undefined if none was sent. Errors: `StorageError`. */
   of(project: Project, traceId: string): Promise<Limit | undefined>;
+  /** True if a limit of a trace was read or sent in this process lately. */
+  isLimited(project: Project, traceId: string): boolean;
   /** Adds limits; returns the tightest ones when they are durable. */
   tighten(project: Project, traceId: string, limit: Limit): Promise<Limit>;
 }
@@ -63,6 +65,7 @@ export function createTraceLimitStore(engine: Engine, steady: Clock): TraceLimit
   };
   return {
     of: find,
+    isLimited: (project, traceId) => traces.get(`${project}\n${traceId}`)?.limit !== undefined,
     async tighten(project, traceId, limit) {
       const old = await find(project, traceId);
       const tightest = old === undefined ? limit : tighter(old, limit);
@@ -76,7 +79,7 @@ export function createTraceLimitStore(engine: Engine, steady: Clock): TraceLimit
       };
       await engine.insert(TABLE, [row], { name: "trace_limit_add" });
       projects = new Set([...(projects ?? []), project]);
-      traces.delete(`${project}\n${traceId}`);
+      traces.set(`${project}\n${traceId}`, { limit: tightest, readAtMs: steady.now() });
       return tightest;
     },
   };

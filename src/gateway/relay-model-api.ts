@@ -102,7 +102,7 @@ interface Recorded extends ModelRelayOptions {
 
 export function recordingOf(
   request: FastifyRequest,
-  { modelApi, project, target, trace, recorder, responses, holds, clock, settings }: Recorded,
+  { modelApi, project, target, trace, recorder, responses, holds, budgets, clock, settings }: Recorded,
   readRequest: () => ModelRequest,
   one: Pick<RecordingOptions, "hidesUsage" | "mayRepeat" | "retrieved">,
 ): CompletionRecording {
@@ -118,6 +118,7 @@ export function recordingOf(
     recorder,
     responses,
     holds,
+    budgets,
     clock,
     captureContent: settings.captureContent,
     ...one,

@@ -1,3 +1,4 @@
+import type { Budgets } from "../../budgets/budgets.ts";
 import { AppError } from "../../shared/errors.ts";
 import { gatewayId } from "../../calls/events/gateway-id.ts";
 import { isUniqueId } from "../../calls/events/completion.ts";
@@ -30,6 +31,7 @@ export interface RecordingOptions {
   readonly recorder: Recorder;
   readonly responses: ResponseIndex;
   readonly holds: BackgroundHolds;
+  readonly budgets: Budgets;
   readonly clock: Clock;
   /** Stores messages; otherwise usage only. */
   readonly captureContent: boolean;
@@ -193,15 +195,21 @@ export class CompletionRecording implements RelayObserver {
 
   /** Replaces the hold by what the completion used; returns what to call when it is stored. */
   #endHold(completion: EndedCompletion): (() => void) | undefined {
-    const { holds } = this.#options;
+    const { holds, budgets } = this.#options;
     if (completion.endedAtMs === null) {
       if (this.#hold !== undefined) holds.keep(completion.callId, this.#hold);
       return undefined;
     }
     const held = holds.take(completion.callId) ?? this.#hold;
-    if (held === undefined) return undefined;
-    held.hold.end(usedByModel(completion, held.book));
-    return () => held.hold.store();
+    const { project } = this.#options;
+    if (held === undefined) return () => budgets.stored(project, completion.traceId, undefined);
+    const { hold } = held;
+    const used = usedByModel(completion, held.book);
+    hold.end(used);
+    return () => {
+      hold.store();
+      budgets.stored(project, completion.traceId, { hold, used });
+    };
   }
 
   /** Corrects the relay's outcome: a fully relayed response may still be an error or an incomplete stream. */
