@@ -18,8 +18,6 @@ export class Account {
   /** Number of requests in `held` and `ended`. */
   open = 0;
   readState: ReadState | undefined;
-  /** How long the last reading took. */
-  readMs = 0;
   #read: Spent | undefined;
   /** Cost of requests stored since the last reading began, which it may lack. */
   #stored = NOTHING;
@@ -56,14 +54,13 @@ export class Account {
   }
 
   /** Reads what is spent. Requests stored meanwhile count on top. */
-  read(state: ReadState, read: () => Promise<Spent>, nowMs: () => number): Promise<void> {
+  read(state: ReadState, read: () => Promise<Spent>): Promise<void> {
     this.#storedWhileReading = NOTHING;
     const run = async (): Promise<void> => {
       try {
         this.#read = await read();
         this.#stored = this.#storedWhileReading;
         this.readState = state;
-        this.readMs = nowMs() - state.beganAtMs;
       } finally {
         this.#reading = undefined;
       }

@@ -17,7 +17,10 @@ const MAX_IDLE = 20_000;
 /** Age at which a sum is read again: of a store with other writers, and of one without. */
 const MAX_SHARED_AGE_MS = 1000;
 const MAX_AGE_MS = 10_000;
-/** A sum that takes longer to read than `SLOW_MS` is read for at most a tenth of the time after changes, a hundredth without. */
+/**
+ * After changes, sums of a project that take longer to read than `SLOW_MS` are read for at most a tenth of the time; without,
+ * those of all projects one by one, for at most a hundredth.
+ */
 const SLOW_MS = 500;
 const PAUSE = 10;
 const LONG_PAUSE = 100;
@@ -37,6 +40,10 @@ export class Spending {
   readonly #idle = new LRUCache<string, Account>({ max: MAX_IDLE });
   /** The last window of each: finding one takes longer than all else that a request needs. */
   readonly #windows = new WeakMap<Budget, TimeWindow>();
+  /** When sums of a project may be read again after changes. */
+  readonly #restUntilMs = new LRUCache<Project, number>({ max: MAX_IDLE });
+  /** When any sum may be read again without. */
+  #allRestUntilMs = -Infinity;
   /** Accounts with open requests, which must not be forgotten. */
   readonly #open = new Map<string, { readonly key: AccountKey; readonly account: Account }>();
 
@@ -83,7 +90,7 @@ export class Spending {
   /** Reads what is spent, unless it is known. Throws store_unavailable if it cannot be read. */
   async refresh(key: AccountKey, account: Account): Promise<void> {
     if (!this.#isStale(key, account)) {
-      if (this.#isOld(account)) this.#read(key, account).catch(() => undefined);
+      if (this.#isOld(account)) this.#renew(key, account);
       return;
     }
     // one that is under way may have begun before the change
@@ -145,12 +152,15 @@ export class Spending {
     const { reader, claims, steady } = this.#deps;
     const { budget, value, window } = key;
     if (account.reading !== undefined) return account.reading;
+    const state = this.#readState(budget.project);
     const read = async (): Promise<Spent> => {
       try {
         const others = await claims.ofOthers(key);
         const spent = await reader.of({ ...budget, window }, value);
-        const state = { spent, own: account.unrecorded, others };
-        account.reserved = await claims.claim(key, state, (reserved) => account.reserve(reserved));
+        const readMs = steady.now() - state.beganAtMs;
+        if (readMs >= SLOW_MS) this.#rest(budget.project, state.beganAtMs + PAUSE * readMs);
+        const claimed = { spent, own: account.unrecorded, others };
+        account.reserved = await claims.claim(key, claimed, (reserved) => account.reserve(reserved));
         return spent;
       } catch (cause) {
         const wait = { cause, retryAfterSeconds: 5 };
@@ -161,29 +171,39 @@ export class Spending {
         );
       }
     };
-    return account.read(this.#readState(budget.project), read, () => steady.now());
+    return account.read(state, read);
+  }
+
+  /** Reads a sum in the background that only this process has changed. */
+  #renew(key: AccountKey, account: Account): void {
+    const { steady } = this.#deps;
+    const beganAtMs = steady.now();
+    this.#allRestUntilMs = Infinity;
+    const rest = (): void => {
+      const nowMs = steady.now();
+      this.#allRestUntilMs = nowMs + LONG_PAUSE * (nowMs - beganAtMs);
+    };
+    this.#read(key, account).then(rest, rest);
   }
 
   /** True if what is spent is unknown, or has been changed by others. */
-  #isStale({ budget }: AccountKey, account: Account): boolean {
+  #isStale({ budget: { project } }: AccountKey, { readState }: Account): boolean {
     const { changes, steady } = this.#deps;
-    const { readState } = account;
     if (readState === undefined) return true;
     const ageMs = steady.now() - readState.beganAtMs;
-    if (this.#rests(account, PAUSE)) return changes.isShared && ageMs > MAX_AGE_MS;
+    if (steady.now() < (this.#restUntilMs.get(project) ?? -Infinity))
+      return changes.isShared && ageMs > MAX_AGE_MS;
     if (changes.isShared && ageMs > MAX_SHARED_AGE_MS) return true;
-    return readState.change !== changes.stateOf(budget.project);
+    return readState.change !== changes.stateOf(project);
   }
 
-  #isOld(account: Account): boolean {
-    const ageMs = this.#deps.steady.now() - account.readState!.beganAtMs;
-    return ageMs > MAX_AGE_MS && ageMs > LONG_PAUSE * account.readMs;
+  #isOld({ isApproximate, readState }: Account): boolean {
+    const nowMs = this.#deps.steady.now();
+    return isApproximate && nowMs - readState!.beganAtMs > MAX_AGE_MS && nowMs > this.#allRestUntilMs;
   }
 
-  /** True if a slow reading was too recent. */
-  #rests({ readState, readMs }: Account, pause: number): boolean {
-    if (readState === undefined || readMs < SLOW_MS) return false;
-    return this.#deps.steady.now() - readState.beganAtMs < pause * readMs;
+  #rest(project: Project, untilMs: number): void {
+    this.#restUntilMs.set(project, Math.max(untilMs, this.#restUntilMs.get(project) ?? 0));
   }
 }
 

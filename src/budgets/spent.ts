@@ -36,7 +36,7 @@ export interface SpentReader {
 
 const TOKENS_SLOT = COUNT_MEMBERS.indexOf("total_tokens");
 const REQUESTS_SLOT = COUNT_MEMBERS.indexOf("requests");
-/** The largest bucket of `/usage/stats`: the sum of all buckets is asked for. */
+/** The largest bucket of `/usage/stats`. */
 const CENTURY_SECONDS = 3_155_760_000;
 const UTC = { name: "UTC", zone: openZone("UTC")! };
 /** Filters that find the calls of a value by an index. */
@@ -46,14 +46,25 @@ const FILTERS: Readonly<Partial<Record<Scope, "svc_user_ids" | "thread_ids" | "t
   trace_id: "trace_ids",
 };
 
+/** Sums between the bounds of windows. */
+interface Summed {
+  readonly fold: StatsFold;
+  readonly startsUs: readonly number[];
+}
+
+type Subject = Omit<SpentQuery, "window"> & { readonly value: string | null };
+
 export function createSpentReader(deps: StatsDeps, nowMs: () => number): SpentReader {
-  const sum = async ({ project, scope, window }: SpentQuery, value?: string): Promise<StatsFold> => {
-    const filter = value === undefined ? undefined : FILTERS[scope];
+  const sum = async ({ project, scope, value }: Subject, windows: readonly TimeWindow[]): Promise<Summed> => {
+    const filter = value === null ? undefined : FILTERS[scope];
     const { dimensions } = planDimensions(scope === "project" ? [] : [scope]);
+    const endUs = Math.max(...windows.map((window) => window.endUs));
+    const bounds = new Set(windows.flatMap((window) => [window.startUs, window.endUs]));
+    const startsUs = [...bounds].filter((at) => at < endUs).sort((one, other) => one - other);
     const request = {
       project_id: project,
-      start: window.startUs,
-      end: window.endUs,
+      start: startsUs[0]!,
+      end: endUs,
       granularity: CENTURY_SECONDS,
       timezone: UTC,
       of: "calls",
@@ -63,22 +74,25 @@ export function createSpentReader(deps: StatsDeps, nowMs: () => number): SpentRe
       limit: 1,
     } as const;
     const { signal } = new AbortController();
-    const plan = planStats(request, nowMs());
-    return sumCalls(deps, { project, request, plan, nowMs: nowMs(), signal });
+    const planned = planStats(request, nowMs());
+    const plan = { ...planned, buckets: { ...planned.buckets, startsUs } };
+    return { fold: await sumCalls(deps, { project, request, plan, nowMs: nowMs(), signal }), startsUs };
   };
+  const sumTogether = inOneReading(sum);
   return {
-    async of(query, value) {
-      const fold = await sum(query, value ?? undefined);
+    async of({ window, ...query }, value) {
+      const summed = await sumTogether({ ...query, value }, window);
       const isOwn = (found: string | null): boolean =>
         query.scope === "project" ||
         (found !== null && (query.scope === "llm" ? isModelOf(value!, found) : found === value));
-      return [...rowsOf(fold, query.scope)]
+      return [...rowsOf(summed, query.scope, window)]
         .filter(({ value: found }) => isOwn(found))
         .reduce((all, { spent }) => together(all, spent), NOTHING_SPENT);
     },
-    async byValue(query) {
+    async byValue({ window, ...query }) {
       const byValue = new Map<string, Spent>();
-      for (const { value: found, spent } of rowsOf(await sum(query), query.scope)) {
+      const summed = await sum({ ...query, value: null }, [window]);
+      for (const { value: found, spent } of rowsOf(summed, query.scope, window)) {
         if (found === null) continue;
         const value = query.scope === "llm" ? undated(found) : found;
         byValue.set(value, together(byValue.get(value) ?? NOTHING_SPENT, spent));
@@ -88,10 +102,37 @@ export function createSpentReader(deps: StatsDeps, nowMs: () => number): SpentRe
   };
 }
 
-function* rowsOf(fold: StatsFold, scope: Scope): Generator<{ value: string | null; spent: Spent }> {
+/** Reads the windows of a subject that are asked for at the same moment together: most of the work is the same. */
+function inOneReading<Sums>(
+  read: (subject: Subject, windows: readonly TimeWindow[]) => Promise<Sums>,
+): (subject: Subject, window: TimeWindow) => Promise<Sums> {
+  const waiting = new Map<string, { readonly windows: TimeWindow[]; readonly sums: Promise<Sums> }>();
+  return (subject, window) => {
+    const key = JSON.stringify([subject.project, subject.scope, subject.value]);
+    const known = waiting.get(key);
+    known?.windows.push(window);
+    if (known !== undefined) return known.sums;
+    const windows = [window];
+    const sums = Promise.resolve().then(() => {
+      waiting.delete(key);
+      return read(subject, windows);
+    });
+    waiting.set(key, { windows, sums });
+    return sums;
+  };
+}
+
+function* rowsOf(
+  { fold, startsUs }: Summed,
+  scope: Scope,
+  window: TimeWindow,
+): Generator<{ value: string | null; spent: Spent }> {
   const values = fold.groups.keys.map((key) => valueIn(key, scope));
-  for (let row = 0; row < fold.sums.length; row++)
-    yield { value: values[fold.groupOf[row]!] ?? null, spent: spentIn(fold, row) };
+  for (let row = 0; row < fold.sums.length; row++) {
+    const startUs = startsUs[fold.bucketOf[row]!]!;
+    if (startUs >= window.startUs && startUs < window.endUs)
+      yield { value: values[fold.groupOf[row]!] ?? null, spent: spentIn(fold, row) };
+  }
 }
 
 /** Reads the value of the scope in the key of a group. */
