@@ -131,3 +131,17 @@ describe("what is spent in a window", () => {
     expect((await settledBudget(test, project)).spent.requests).toBe(1);
   });
 });
+
+it("what was open when its budget was made, or changed, counts once it is stored", async () => {
+  const project = freshProject();
+  atMs("2026-11-20T12:00:00Z");
+  test.upstream.fail({ kind: "silence", ms: 500 });
+  const open = outcome(project);
+  await expect.poll(() => test.upstream.open()).toBe(1);
+  nowMs++;
+  await setBudget(test, project, { limit: { requests: 2 } });
+  expect(await outcome(project)).toBe("200");
+  expect(await open).toBe("200");
+  expect((await settledBudget(test, project)).spent.requests).toBe(2);
+  expect(await outcome(project)).toBe("402 budget_exceeded");
+});
