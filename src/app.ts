@@ -21,7 +21,7 @@ import { instrumentEngine } from "./store/instrumented-engine.ts";
 import { retryWithoutSpace } from "./store/require-free-space.ts";
 import { backupDirOf, type Config } from "./config.ts";
 import { registerBudgetJobs } from "./budget-jobs.ts";
-import { createBudgetService, createWriteChanges, noteChanges, noteUnheld } from "./budget-service.ts";
+import { createBudgetService, createWriteChanges, noteChanges } from "./budget-service.ts";
 import { budgetRoutes } from "./budgets/routes.ts";
 import { connectionLimit } from "./connection-limit.ts";
 import { costRoutes } from "./prices/routes/cost-routes.ts";
@@ -166,12 +166,9 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   registerBudgetJobs(app, config, { ...budgeting, engine, registry, clock, steady });
   await app.register(feedbackRoutes, { engine, writer: writers.feedback, clock, bodyLimitBytes });
   await app.register(feedbackStatsRoutes, { ...statsDeps, limits: feedbackStatsLimits(config) });
-  const recorded = completionStore(
-    noteChanges(writer, [changes.all]),
-    lookup,
-    createNamedCalls(engine, lookup),
+  const completions = disk.limitRecording(
+    completionStore(noteChanges(writer, [changes.all]), lookup, createNamedCalls(engine, lookup)),
   );
-  const completions = disk.limitRecording(noteUnheld(recorded, changes.others, budgeting.setAtMs));
   const recording = { completions, journal: deps.journal, clock, registry };
   const ledger = createOwnerLedger(engine, writing);
   app.addHook("onClose", () => ledger.drain());

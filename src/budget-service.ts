@@ -10,7 +10,6 @@ import { Spending } from "./budgets/spending.ts";
 import { createTraceLimitStore } from "./budgets/trace-limit-store.ts";
 import { windowOf } from "./budgets/window-of.ts";
 import type { CallWriter } from "./calls/write/call-writer.ts";
-import type { CompletionStore } from "./gateway/recording/recorder.ts";
 import type { Clock } from "./shared/clock.ts";
 import type { Project } from "./shared/project.ts";
 import type { Engine } from "./store/engine.ts";
@@ -20,8 +19,6 @@ export interface BudgetService extends BudgetSources {
   readonly store: BudgetStore;
   readonly spending: Spending;
   readonly budgets: Budgets;
-  /** When a budget of a project was last set in this process, in ms. */
-  readonly setAtMs: ReadonlyMap<Project, number>;
 }
 
 /** Changes of projects by all ways that calls are written, and by all but the gateway's recorder. */
@@ -41,15 +38,7 @@ const UTC = openZone("UTC")!;
 
 export function createBudgetService(deps: BudgetServiceDeps): BudgetService {
   const { engine, clock, steady, changes, replicas } = deps;
-  const stored = createBudgetStore(engine, clock, steady);
-  const setAtMs = new Map<Project, number>();
-  const store: BudgetStore = {
-    ...stored,
-    async put(budget, keyId) {
-      await stored.put(budget, keyId);
-      setAtMs.set(budget.project, clock.now());
-    },
-  };
+  const store = createBudgetStore(engine, clock, steady);
   const reader = createSpentReader(deps, () => clock.now());
   const remembered = rememberSpent(reader, changes.all);
   const claims = createClaims(engine, replicas);
@@ -58,7 +47,6 @@ export function createBudgetService(deps: BudgetServiceDeps): BudgetService {
   return {
     store,
     spending,
-    setAtMs,
     budgets: new Budgets({ store, traceLimits, spending }),
     async states() {
       const states = [];
@@ -92,24 +80,6 @@ export function noteChanges(writer: CallWriter, changes: readonly ProjectChanges
         return await writer.write(project, events, since);
       } finally {
         note(project);
-      }
-    },
-  };
-}
-
-/** Notes completions that began before a budget of their project was set, which holds nothing for them. */
-export function noteUnheld<Store extends CompletionStore>(
-  completions: Store,
-  changes: ProjectChanges,
-  setAtMs: ReadonlyMap<Project, number>,
-): Store {
-  return {
-    ...completions,
-    async write(project, completion) {
-      try {
-        await completions.write(project, completion);
-      } finally {
-        if (completion.startedAtMs <= (setAtMs.get(project) ?? -Infinity)) changes.note(project);
       }
     },
   };

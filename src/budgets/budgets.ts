@@ -107,8 +107,11 @@ export class Budgets {
 
   /** Holds the worst case of a request that was admitted before; undefined if no budget is left. Errors: `StorageError`. */
   async resume(request: BudgetedRequest): Promise<Hold | undefined> {
-    const { store, spending } = this.#deps;
-    const needs = this.#needsOf(request, await store.of(request.project));
+    const { store, traceLimits, spending } = this.#deps;
+    const { project, values } = request;
+    const traceLimit = await traceLimits.of(project, values.trace_id!);
+    const ofTrace = traceLimit === undefined ? [] : [budgetOfTrace(request, traceLimit)];
+    const needs = this.#needsOf(request, [...(await store.of(project)), ...ofTrace]);
     const under = { budgetWrites: -1, hasTraceLimit: false, llm: null };
     return needs().length === 0 ? undefined : new Hold(spending, needs(), under);
   }

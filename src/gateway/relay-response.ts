@@ -52,7 +52,7 @@ export async function relayResponse(
   if (!gateway.enter(request, reply)) return;
   if (project !== undefined) recorder.admit();
   // it may end one; what runs may be polled while the store is away
-  await holds.resume().catch(() => undefined);
+  await holds.resume(options.clock.now()).catch(() => undefined);
   const limits = uploadOptions(request, settings.chatBodyLimitBytes);
   const routing = { ...options, query: { path }, target, isRecorded: false, includeUsage: false, limits };
   const { read } = await routeRequest(request, routing);

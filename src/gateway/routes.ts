@@ -97,7 +97,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
     return hold && { hold, request, book: await prices.bookFor(request.project) };
   });
   // a request that needs them tries again
-  app.addHook("onReady", async () => void holds.resume().catch(() => undefined));
+  app.addHook("onReady", async () => void holds.resume(clock.now()).catch(() => undefined));
   const metered = { ...shared, clock, recorder, holds, reportUnrecorded, budgets, prices };
   for (const modelApi of MODEL_APIS) addModelApi(add, modelApi, metered);
   for (const route of typedRoutes) addTyped(add, route, shared);

@@ -145,3 +145,29 @@ it("what was open when its budget was made, or changed, counts once it is stored
   expect((await settledBudget(test, project)).spent.requests).toBe(2);
   expect(await outcome(project)).toBe("402 budget_exceeded");
 });
+
+it("what another model answers than was asked for counts for its budget", async () => {
+  const project = freshProject();
+  await setBudget(test, project, { scope: "llm", match: "gpt-4o-mini", limit: { requests: 2 } });
+  expect(await outcome(project, { model: "gpt-4o-mini" })).toBe("200");
+  const usage = { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10 };
+  const choices = [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "Hi" } }];
+  const body = JSON.stringify({ id: "chatcmpl-0aB1cD2eF3gH4iJ5k", model: "gpt-4o-mini", choices, usage });
+  test.upstream.fail({ kind: "answer", status: 200, body });
+  expect(await outcome(project, { model: "router" })).toBe("200");
+  expect((await settledBudget(test, project)).spent.requests).toBe(2);
+  expect(await outcome(project, { model: "gpt-4o-mini" })).toBe("402 budget_exceeded");
+});
+
+it("a limit that a trace gets while a request is open has what that request used", async () => {
+  const project = freshProject();
+  const headers = { traceparent: `00-${"e".repeat(32)}-00f067aa0ba902b7-01` };
+  const limited = { headers: { ...headers, "x-sumtree-budget": "requests=2" } };
+  test.upstream.fail({ kind: "silence", ms: 500 });
+  const open = outcome(project, { headers });
+  await expect.poll(() => test.upstream.open()).toBe(1);
+  expect(await outcome(project, limited)).toBe("200");
+  expect(await open).toBe("200");
+  await nothingLeft(test);
+  expect(await outcome(project, { headers })).toBe("402 budget_exceeded");
+});

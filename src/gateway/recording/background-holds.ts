@@ -42,8 +42,9 @@ export class BackgroundHolds {
     this.#resume = resume;
   }
 
-  /** Resolves when the holds of the process before are resumed. Errors: `StorageError`. */
-  async resume(): Promise<void> {
+  /** Resolves when the holds of the process before are resumed; drops those that are too old. Errors: `StorageError`. */
+  async resume(nowMs: number): Promise<void> {
+    this.#dropOld(nowMs - MAX_AGE_MS);
     if (this.#left.length === 0) return;
     await (this.#resuming ??= this.#resumeLeft().finally(() => (this.#resuming = undefined)));
   }
@@ -64,7 +65,6 @@ export class BackgroundHolds {
   }
 
   keep(callId: string, held: PricedHold): void {
-    this.#dropOld(held.request.startedAtMs - MAX_AGE_MS);
     const [recordId] = this.#journal?.add([{ key: PREFIX + callId, text: textOf(held.request) }]) ?? [];
     this.#kept.set(callId, { ...held, recordId });
   }

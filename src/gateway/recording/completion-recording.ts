@@ -99,7 +99,7 @@ export class CompletionRecording implements RelayObserver {
   /** Resolves when what a killed process has left is recorded, and held. Errors: `StorageError`. */
   async recover(): Promise<void> {
     await this.#options.recorder.recover();
-    await this.#options.holds.resume();
+    await this.#options.holds.resume(this.startedAtMs);
   }
 
   /** Keeps a hold until the call is stored. Resolves when that is in the journal. Throws service_overloaded if it cannot be. */
