@@ -34,6 +34,7 @@ export function registerBudgetJobs(app: FastifyInstance, config: Config, deps: B
   }
   const readMetrics = registerBudgetMetrics(registry, deps, deps.steady);
   app.addHook("onReady", readMetrics);
+  const onOutcome = outcomeCounter(registry);
   const { ALERT_WEBHOOK_URL: url, ALERT_WEBHOOK_SECRET: secrets, ALERT_WEBHOOK_FORMAT: format } = config;
   if (url === undefined) return;
   const closing = new AbortController();
@@ -44,7 +45,7 @@ export function registerBudgetJobs(app: FastifyInstance, config: Config, deps: B
     send: createWebhook({ url, secrets, format }, clock),
     clock,
     log: app.log,
-    onOutcome: outcomeCounter(registry),
+    onOutcome,
     signal: closing.signal,
   });
   // two services cannot share a DATA_DIR

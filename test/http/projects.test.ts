@@ -80,12 +80,15 @@ async function fill(project_id: string): Promise<void> {
       project_id,
       costs: { m: { prompt_token_cost: 1, completion_token_cost: 1 } },
     }),
+    test.post("/budget/create", { project_id, scope: "project", limit: { usd: 1 } }),
     test.post("/obj/create", { obj: { project_id, object_id: "o", val: { secret: 1 } } }),
     test.post("/table/create", { table: { project_id, rows: [{ secret: 1 }] } }),
   ]);
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   await test.engine.insert("file_chunks", [{ project_id, digest: "d", chunk: 0, chunk_count: 1 }], options);
   await test.engine.insert("training_owners", [{ id: project_id, project_id }], options);
+  await test.engine.insert("trace_limits", [{ project_id, trace_id: "t", limit_tokens: 1 }], options);
+  await test.engine.insert("budget_claims", [{ project_id, budget: "b" }], options);
   await test.engine.insert("budget_alerts", [{ id: "msg_1", project_id, expires_at: 4e9 }], options);
   await materializeAll(test.engine);
 }
