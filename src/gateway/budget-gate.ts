@@ -85,7 +85,7 @@ export async function holdWorstCase(
   const inputs = isForm(type) ? undefined : facts.inputs();
   const whole = inputs === undefined ? readWholeBody(read.plain(), type) : { body: inputs };
   const { model = "", userId } = facts.facts;
-  const book = await prices.bookFor(project);
+  const book = await prices.sharedBookFor(project);
   const metered = { modelApi, ...whole, model, provider: target.provider, startedAtUs: startedAtMs * 1000 };
   const values = {
     api_key: request.grant.keyId,

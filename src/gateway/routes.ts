@@ -94,7 +94,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   const shared = { gateway, settings, ledger, responses };
   const holds = new BackgroundHolds(options.journal, async (request) => {
     const hold = await budgets.resume(request);
-    return hold && { hold, request, book: await prices.bookFor(request.project) };
+    return hold && { hold, request, book: await prices.sharedBookFor(request.project) };
   });
   // a request that needs them tries again
   app.addHook("onReady", async () => void holds.resume(clock.now()).catch(() => undefined));

@@ -3,12 +3,14 @@ import type { CostOf } from "./cost-of-call.ts";
 import { listProviderOf } from "./list/model-names.ts";
 import { createPriceBook, type BookOptions, type PriceBook } from "./price-book.ts";
 import type { PriceStore } from "./project/price-store.ts";
-import { projectSchedules } from "./project/project-prices.ts";
+import { projectSchedules, type ProjectPrice } from "./project/project-prices.ts";
 
 /** All prices: those that projects set, and the public list as fallback. One per process. */
 export interface Prices {
   /** The current prices of a project. Cost: one small query; the book itself runs none. */
   bookFor(project: Project): Promise<PriceBook>;
+  /** The same book for all requests while the project's prices stay, for a few look-ups each; reports no unknown price. */
+  sharedBookFor(project: Project): Promise<PriceBook>;
   /**
    * The provider of an LLM, as named by the public list: who served it, if known, or else the list's provider. Null if
    * unknown.
@@ -19,9 +21,17 @@ export interface Prices {
 export type PricesOptions = Omit<BookOptions, "project">;
 
 export function createPrices(store: PriceStore, options: PricesOptions): Prices {
+  const shared = new WeakMap<readonly ProjectPrice[], PriceBook>();
   return {
     providerOf: (llmId, servedBy = "") =>
       listProviderOf(servedBy)?.id ?? (servedBy || (options.list.find(llmId)?.provider ?? null)),
+    async sharedBookFor(project) {
+      const prices = await store.all(project);
+      const book =
+        shared.get(prices) ?? createPriceBook({ list: options.list, project: projectSchedules(prices) });
+      shared.set(prices, book);
+      return book;
+    },
     async bookFor(project) {
       return createPriceBook({ ...options, project: projectSchedules(await store.all(project)) });
     },
