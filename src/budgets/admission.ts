@@ -5,9 +5,11 @@ import { limitMembers, amountMembers, resetsAt } from "./members.ts";
 import type { AccountKey } from "./account-key.ts";
 import { decimalUsd } from "./usd.ts";
 
-/** The most that a request may use. `usd`: null if its price or tier is unknown. */
+/** The most that a request may use. */
 export interface WorstCase {
+  /** In attodollars; null if a price or a tier is unknown. */
   readonly usd: bigint | null;
+  /** Prompt and completion tokens. */
   readonly tokens: number;
 }
 

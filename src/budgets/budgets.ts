@@ -108,10 +108,12 @@ export class Budgets {
   /** Holds the worst case of a request that was admitted before; undefined if no budget is left. Errors: `StorageError`. */
   async resume(request: BudgetedRequest): Promise<Hold | undefined> {
     const { store, traceLimits, spending } = this.#deps;
-    const { project, values } = request;
+    const { project, values, worstCase } = request;
+    // it has passed, whatever budgets are set by now
+    const priced = { ...request, worstCase: { ...worstCase, usd: worstCase.usd ?? 0n } };
     const traceLimit = await traceLimits.of(project, values.trace_id!);
     const ofTrace = traceLimit === undefined ? [] : [budgetOfTrace(request, traceLimit)];
-    const needs = this.#needsOf(request, [...(await store.of(project)), ...ofTrace]);
+    const needs = this.#needsOf(priced, [...(await store.of(project)), ...ofTrace]);
     const under = { budgetWrites: -1, hasTraceLimit: false, llm: null };
     return needs().length === 0 ? undefined : new Hold(spending, needs(), under);
   }

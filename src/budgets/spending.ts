@@ -17,13 +17,9 @@ const MAX_IDLE = 20_000;
 /** Age at which a sum is read again: of a store with other writers, and of one without. */
 const MAX_SHARED_AGE_MS = 1000;
 const MAX_AGE_MS = 10_000;
-/**
- * After changes, sums of a project that take longer to read than `SLOW_MS` are read for at most a tenth of the time; without,
- * those of all projects one by one, for at most a hundredth.
- */
+/** Sums of a project that take longer to read than `SLOW_MS` are read for at most a tenth of the time. */
 const SLOW_MS = 500;
 const PAUSE = 10;
-const LONG_PAUSE = 100;
 
 interface SpendingDeps {
   readonly reader: SpentReader;
@@ -42,8 +38,6 @@ export class Spending {
   readonly #windows = new WeakMap<Budget, TimeWindow>();
   /** When sums of a project may be read again after changes. */
   readonly #restUntilMs = new LRUCache<Project, number>({ max: MAX_IDLE });
-  /** When any sum may be read again without. */
-  #allRestUntilMs = -Infinity;
   /** Accounts with open requests, which must not be forgotten. */
   readonly #open = new Map<string, { readonly key: AccountKey; readonly account: Account }>();
 
@@ -94,10 +88,7 @@ export class Spending {
 
   /** Reads what is spent, unless it is known. Throws store_unavailable if it cannot be read. */
   async refresh(key: AccountKey, account: Account): Promise<void> {
-    if (!this.#isStale(key, account)) {
-      if (this.#isOld(account)) this.#renew(key, account);
-      return;
-    }
+    if (!this.#isStale(key, account)) return;
     // one that is under way may have begun before the change
     await account.reading?.catch(() => undefined);
     if (this.#isStale(key, account)) await this.#read(key, account);
@@ -180,18 +171,6 @@ export class Spending {
     return account.read(state, read);
   }
 
-  /** Reads a sum in the background that only this process has changed. */
-  #renew(key: AccountKey, account: Account): void {
-    const { steady } = this.#deps;
-    const beganAtMs = steady.now();
-    this.#allRestUntilMs = Infinity;
-    const rest = (): void => {
-      const nowMs = steady.now();
-      this.#allRestUntilMs = nowMs + LONG_PAUSE * (nowMs - beganAtMs);
-    };
-    this.#read(key, account).then(rest, rest);
-  }
-
   /** True if what is spent is unknown, or has been changed by others. */
   #isStale({ budget: { project } }: AccountKey, account: Account): boolean {
     const { changes, steady } = this.#deps;
@@ -202,11 +181,6 @@ export class Spending {
       return changes.isShared && ageMs > MAX_AGE_MS;
     if (changes.isShared && ageMs > MAX_SHARED_AGE_MS) return true;
     return readState.change !== changes.stateOf(project);
-  }
-
-  #isOld(account: Account): boolean {
-    const isResting = this.#deps.steady.now() <= this.#allRestUntilMs;
-    return !isResting && account.isApproximate && this.#ageMs(account) > MAX_AGE_MS;
   }
 
   #ageMs({ readState }: Account): number {

@@ -22,7 +22,7 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
-const REQUESTS = runs(120, 1500);
+const REQUESTS = runs(48, 1500);
 const AT_ONCE = 40;
 const random = seededRandom();
 const below = (count: number): number => Math.floor(random.next() * count);

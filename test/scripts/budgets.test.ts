@@ -41,16 +41,12 @@ describe("npm run budgets", () => {
       );
       expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f-]{36}\n$/) });
       const id = made.stdout.trim();
-      const listed = await budgets("list", ...project);
-      for (const text of [id, "team", "project", "0 + 0 of 12.5", "month"])
-        expect(listed.stdout).toContain(text);
       const changed = await budgets("update", id, ...project, "--requests", "7", "--window", "ever");
       expect(changed).toMatchObject({ code: 0 });
-      const again = (await budgets("list", ...project)).stdout;
-      expect(again).toContain("0 + 0 of 7");
-      expect(again).not.toContain("12.5");
+      const listed = (await budgets("list", ...project)).stdout;
+      for (const text of [id, "team", "project", "0 + 0 of 7", "ever"]) expect(listed).toContain(text);
+      expect(listed).not.toContain("12.5");
       expect((await budgets("delete", id, ...project)).code).toBe(0);
-      expect((await budgets("list", ...project)).stdout).not.toContain(id);
       expect(await budgets("delete", id, ...project)).toMatchObject({
         code: 1,
         stderr: expect.stringContaining("No such budget"),

@@ -1,3 +1,4 @@
+import type { WorstCase } from "../../budgets/admission.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isJsonObject } from "../../shared/json.ts";
@@ -7,14 +8,6 @@ import { dearestCost } from "./dearest-cost.ts";
 import { mostUsedFor, type Limits, type Metered, type MostUsed } from "./most-used.ts";
 import { tiersAsked } from "./tiers-asked.ts";
 import { serverWorkOf } from "./tools.ts";
-
-/** The most that a request can use. */
-export interface WorstCase {
-  /** In 10^-18 USD; null if a price or a tier is unknown. */
-  readonly usd: bigint | null;
-  /** Prompt and completion tokens. */
-  readonly tokens: number;
-}
 
 /** In tokens: without a listed window, and of models with a price for longer prompts than the listed one. */
 const WINDOW = { unlisted: 128_000, long: 1_000_000 };

@@ -1,7 +1,8 @@
 import { GEMINI_APIS, MODEL_APIS } from "../../../../src/gateway/apis/model-apis.ts";
 import type { ModelApi } from "../../../../src/gateway/apis/model-api.ts";
 import type { Metered } from "../../../../src/gateway/holds/most-used.ts";
-import { worstCaseOf, type WorstCase } from "../../../../src/gateway/holds/worst-case.ts";
+import type { WorstCase } from "../../../../src/budgets/admission.ts";
+import { worstCaseOf } from "../../../../src/gateway/holds/worst-case.ts";
 import { loadPriceList } from "../../../../src/prices/list/load-price-list.ts";
 import { createPriceBook } from "../../../../src/prices/price-book.ts";
 import { projectSchedules, type ProjectPrice } from "../../../../src/prices/project/project-prices.ts";
