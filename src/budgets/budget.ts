@@ -19,6 +19,10 @@ export const UNITS = ["usd", "tokens", "requests"] as const satisfies readonly U
 
 export const NOTHING: Amounts = { usd: 0n, tokens: 0, requests: 0 };
 
+export function isNothing({ usd, tokens, requests }: Amounts): boolean {
+  return usd === 0n && tokens === 0 && requests === 0;
+}
+
 export function plus(one: Amounts, other: Amounts): Amounts {
   return {
     usd: one.usd + other.usd,

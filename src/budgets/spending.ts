@@ -7,7 +7,7 @@ import type { Project } from "../shared/project.ts";
 import { Account, heldBeside } from "./account.ts";
 import type { AccountKey } from "./account-key.ts";
 import type { Claims } from "./claims.ts";
-import { EACH, NOTHING, type Budget } from "./budget.ts";
+import { EACH, isNothing, NOTHING, type Budget } from "./budget.ts";
 import type { BudgetState } from "./budget-state.ts";
 import type { ProjectChanges } from "./project-changes.ts";
 import { NOTHING_SPENT, type Spent, type SpentReader } from "./spent.ts";
@@ -106,7 +106,7 @@ export class Spending {
     if (isDoubtful()) await this.#read(key, account);
   }
 
-  /** Returns what is spent now and held, for each value if the budget is for each. Errors: those of `SpentReader`. */
+  /** Returns what is spent now and held, for each value that has any if the budget is for each. Errors: those of `SpentReader`. */
   async statesOf(budget: Budget, reader = this.#deps.reader): Promise<readonly BudgetState[]> {
     const { clock } = this.#deps;
     const key = this.keyOf(budget, budget.match, clock.now());
@@ -118,7 +118,9 @@ export class Spending {
     for (const { key: open } of this.#open.values())
       if (open.budget.id === budget.id && open.value !== null && !spent.has(open.value))
         spent.set(open.value, NOTHING_SPENT);
-    return [...spent].map(([value, one]) => this.#stateOf({ ...key, value }, one));
+    const states = [...spent].map(([value, one]) => this.#stateOf({ ...key, value }, one));
+    // failed calls use nothing, and what is open may be of another window
+    return states.filter((state) => !isNothing(state.spent) || !isNothing(state.held));
   }
 
   /** Reads the sums of all accounts with open requests again, so that their claims stay valid. */
