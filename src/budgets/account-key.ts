@@ -1,7 +1,7 @@
 import type { TimeWindow } from "../buckets/buckets.ts";
 import type { Budget } from "./budget.ts";
 
-/** What an account is of: one value of a budget in one window. */
+/** Identity of an account: one value of a budget in one window. */
 export interface AccountKey {
   readonly budget: Budget;
   /** Null for the one project. */

@@ -7,13 +7,13 @@ export interface ReadState {
   readonly beganAtMs: number;
 }
 
-/** What is spent and held of one value of a budget in one window. */
+/** Recorded usage and holds of one value of a budget in one window. */
 export class Account {
   /** Worst case of open requests. */
   held = NOTHING;
   /** Cost of ended requests that the store does not have yet. */
   ended = NOTHING;
-  /** What other services may use. */
+  /** Part of the limit that other services may use. */
   reserved = NOTHING;
   /** Number of requests in `held` and `ended`. */
   open = 0;
@@ -24,7 +24,7 @@ export class Account {
   #storedWhileReading = NOTHING;
   #reading: Promise<void> | undefined;
 
-  /** What the store said at the last reading; each call counts once. Undefined before it. */
+  /** Recorded usage at the last reading, in which each call counts once; undefined before it. */
   get recorded(): Spent | undefined {
     return this.#read;
   }
@@ -109,7 +109,7 @@ export class Account {
   }
 }
 
-/** What open requests hold, and of those that have ended no more than the limit lets: the sum that was read may have them. */
+/** Holds of open requests, and of ended ones as much as fits under the limit: the sum that was read may have them. */
 export function heldBeside(
   spent: Amounts,
   { held, ended }: { readonly held: Amounts; readonly ended: Amounts },

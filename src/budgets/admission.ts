@@ -22,7 +22,7 @@ export interface Needed {
 
 type Verdict = "passes" | "held" | "exceeded";
 
-/** What a request holds in an account. Throws unknown_price. */
+/** Returns the amounts that a request holds in an account. Throws unknown_price. */
 export function amountsOf({ usd, tokens }: WorstCase, budget: Budget): Amounts {
   if (usd === null && budget.limit.usd !== null && budget.onUnknownPrice === "refuse")
     throw new AppError(

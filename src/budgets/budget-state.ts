@@ -1,6 +1,6 @@
 import type { Amounts, Budget } from "./budget.ts";
 
-/** What is spent and held of a budget in its current window. */
+/** Spent and held amounts of a budget in its current window. */
 export interface BudgetState {
   readonly budget: Budget;
   /** Value of the scope; null for the one project. */

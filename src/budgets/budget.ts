@@ -1,6 +1,6 @@
 import type { Project } from "../shared/project.ts";
 
-/** What a budget divides the usage of a project by; `project`: nothing. */
+/** Dimensions of a project's usage that a budget can be for; `project`: all of it. */
 export const SCOPES = ["project", "api_key", "svc_user_id", "thread_id", "trace_id", "llm"] as const;
 export type Scope = (typeof SCOPES)[number];
 

@@ -5,7 +5,7 @@ import { amountsBy, NOTHING, type Amounts, type Unit } from "./budget.ts";
 import type { AccountKey } from "./account-key.ts";
 import { decimalUsd, parseUsd } from "./usd.ts";
 
-/** What a service has spent and may still use of an account. */
+/** State of an account that a claim starts from. */
 export interface ClaimedState {
   /** Recorded usage, read after the claims of the others. */
   readonly spent: Amounts;
@@ -92,14 +92,14 @@ interface Taken {
   readonly taken: readonly Amounts[];
 }
 
-/** What is left of a limit, at least 0; 0 without one. */
+/** Returns the rest of a limit, at least 0; 0 without a limit. */
 function leftOf({ budget }: AccountKey, { unit, spent, taken }: Taken): bigint {
   const used = [spent, ...taken].reduce((sum, one) => sum + BigInt(one[unit]), 0n);
   const left = BigInt(budget.limit[unit] ?? 0) - used;
   return left > 0n ? left : 0n;
 }
 
-/** What a claim leaves to the others. */
+/** Returns the amounts that a claim leaves to the others. */
 function reservedOf(key: AccountKey, spent: Amounts, claimed: Amounts): Amounts {
   return amountsBy((unit) => leftOf(key, { unit, spent, taken: [claimed] }));
 }

@@ -14,7 +14,7 @@ interface Part {
   used: Amounts | undefined;
 }
 
-/** What decides which accounts a request needs. */
+/** Circumstances of an admission that decide which accounts it needs. */
 export interface HeldUnder {
   /** `BudgetStore.writes` when it was admitted. */
   readonly budgetWrites: number;

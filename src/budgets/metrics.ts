@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../shared/clock.ts";
 import type { BudgetState } from "./budget-state.ts";
 import { UNITS, type Unit } from "./budget.ts";
+import { usdNumber } from "./usd.ts";
 
 /** Recorded cost of a project in the current UTC day. */
 export interface DaySpend {
@@ -13,14 +14,13 @@ export interface DaySpend {
 
 export interface BudgetSources {
   readonly states: () => Promise<readonly BudgetState[]>;
-  /** Of each project with a budget. */
+  /** Reads the cost of today of each project with a budget. */
   readonly spendOf: () => Promise<ReadonlyMap<string, DaySpend>>;
 }
 
 const READ_EVERY_MS = 1000;
 /** A scrape does not wait longer for the store; it gets what was read before. */
 const MAX_WAIT_MS = 2000;
-const ATTODOLLARS_PER_USD = 1e18;
 
 /** Registers the metrics of budgets; returns a function that reads them, as a scrape does. Never rejects. */
 export function registerBudgetMetrics(
@@ -93,7 +93,7 @@ function largest(states: readonly BudgetState[], unit: Unit): Iterable<BudgetSta
 
 /** Dollars are bigints in attodollars. */
 function inUnit(amount: bigint | number): number {
-  return typeof amount === "bigint" ? Number(amount) / ATTODOLLARS_PER_USD : amount;
+  return typeof amount === "bigint" ? usdNumber(amount) : amount;
 }
 
 /**

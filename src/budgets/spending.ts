@@ -106,7 +106,7 @@ export class Spending {
     if (isDoubtful()) await this.#read(key, account);
   }
 
-  /** Returns what is spent now and held, for each value that has any if the budget is for each. Errors: those of `SpentReader`. */
+  /** Returns the spent and held amounts, for each value that has any if the budget is for each. Errors: those of `SpentReader`. */
   async statesOf(budget: Budget, reader = this.#deps.reader): Promise<readonly BudgetState[]> {
     const { clock } = this.#deps;
     const key = this.keyOf(budget, budget.match, clock.now());

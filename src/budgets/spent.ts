@@ -28,9 +28,9 @@ export interface SpentQuery {
 
 /** Reads what is spent, as `POST /usage/stats` does. Errors: `StorageError`; too_many_calls. */
 export interface SpentReader {
-  /** Of one value of the scope; of the project, null. */
+  /** Sums one value of the scope; null for the project. */
   of(query: SpentQuery, value: string | null): Promise<Spent>;
-  /** Of each value, without calls that have none. Snapshots of a model count as the model. */
+  /** Sums each value; leaves out calls without one. Snapshots of a model count as the model. */
   byValue(query: SpentQuery): Promise<ReadonlyMap<string, Spent>>;
 }
 

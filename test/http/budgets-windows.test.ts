@@ -10,6 +10,7 @@ import {
 } from "../helpers/budgeted.ts";
 import { callsOf, nothingLeft } from "../helpers/recorded-calls.ts";
 import { startGateway, type TestGateway } from "../helpers/start-gateway.ts";
+import { until } from "../helpers/until.ts";
 
 let test: TestGateway;
 let nowMs = Date.parse("2026-11-20T12:00:00Z");
@@ -23,6 +24,22 @@ const freshProject = (): string => `acme/windows-${projects++}`;
 const outcome = (project: string, options: object = {}): Promise<string> =>
   outcomeOf(sendChat(test.baseUrl, project, options as Record<string, unknown>));
 const atMs = (text: string): void => void (nowMs = Date.parse(text));
+
+let completions = 0;
+function completionOf(model: string): string {
+  const usage = { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10 };
+  const choices = [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "Hi" } }];
+  return JSON.stringify({ id: `chatcmpl-0aB1cD2eF3gH4iJ5k${completions++}`, model, choices, usage });
+}
+
+/** Lets the provider answer the next request only when the returned function is called. */
+function holdNextAnswer(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const headers = { "content-type": "application/json" };
+  const chunks = [promise, completionOf("gpt-4o")];
+  test.upstream.fail({ kind: "bytes", headers, chunks, ending: "end" });
+  return resolve;
+}
 
 /** Stores calls of an SDK, with the tokens of one request each. */
 async function ingest(project: string, calls: readonly { id: string; started_at: string; tokens: number }[]) {
@@ -117,13 +134,14 @@ describe("what is spent in a window", () => {
     const project = freshProject();
     await setBudget(test, project, { limit: { requests: 1 }, window: "hour" });
     atMs("2026-11-20T12:59:59.999Z");
-    test.upstream.fail({ kind: "silence", ms: 300 });
+    const release = holdNextAnswer();
     const open = outcome(project);
-    await expect.poll(() => test.upstream.open()).toBe(1);
+    await until(() => test.upstream.open() === 1);
     expect(await outcome(project)).toBe("429 budget_held");
     atMs("2026-11-20T13:00:00Z");
     expect((await budgetsOf(test, project))[0]).toMatchObject({ spent: NOTHING, held: NOTHING });
     expect(await outcome(project)).toBe("200");
+    release();
     expect(await open).toBe("200");
     expect((await settledBudget(test, project)).spent.requests).toBe(1);
     expect(await outcome(project)).toBe("402 budget_exceeded");
@@ -135,12 +153,13 @@ describe("what is spent in a window", () => {
 it("what was open when its budget was made, or changed, counts once it is stored", async () => {
   const project = freshProject();
   atMs("2026-11-20T12:00:00Z");
-  test.upstream.fail({ kind: "silence", ms: 500 });
+  const release = holdNextAnswer();
   const open = outcome(project);
-  await expect.poll(() => test.upstream.open()).toBe(1);
+  await until(() => test.upstream.open() === 1);
   nowMs++;
   await setBudget(test, project, { limit: { requests: 2 } });
   expect(await outcome(project)).toBe("200");
+  release();
   expect(await open).toBe("200");
   expect((await settledBudget(test, project)).spent.requests).toBe(2);
   expect(await outcome(project)).toBe("402 budget_exceeded");
@@ -150,10 +169,7 @@ it("what another model answers than was asked for counts for its budget", async 
   const project = freshProject();
   await setBudget(test, project, { scope: "llm", match: "gpt-4o-mini", limit: { requests: 2 } });
   expect(await outcome(project, { model: "gpt-4o-mini" })).toBe("200");
-  const usage = { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10 };
-  const choices = [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "Hi" } }];
-  const body = JSON.stringify({ id: "chatcmpl-0aB1cD2eF3gH4iJ5k", model: "gpt-4o-mini", choices, usage });
-  test.upstream.fail({ kind: "answer", status: 200, body });
+  test.upstream.fail({ kind: "answer", status: 200, body: completionOf("gpt-4o-mini") });
   expect(await outcome(project, { model: "router" })).toBe("200");
   expect((await settledBudget(test, project)).spent.requests).toBe(2);
   expect(await outcome(project, { model: "gpt-4o-mini" })).toBe("402 budget_exceeded");
@@ -163,10 +179,11 @@ it("a limit that a trace gets while a request is open has what that request used
   const project = freshProject();
   const headers = { traceparent: `00-${"e".repeat(32)}-00f067aa0ba902b7-01` };
   const limited = { headers: { ...headers, "x-sumtree-budget": "requests=2" } };
-  test.upstream.fail({ kind: "silence", ms: 500 });
+  const release = holdNextAnswer();
   const open = outcome(project, { headers });
-  await expect.poll(() => test.upstream.open()).toBe(1);
+  await until(() => test.upstream.open() === 1);
   expect(await outcome(project, limited)).toBe("200");
+  release();
   expect(await open).toBe("200");
   await nothingLeft(test);
   expect(await outcome(project, { headers })).toBe("402 budget_exceeded");

@@ -25,7 +25,7 @@ export interface Meter extends Readonly<Record<"limit" | "spent" | "held" | "lef
   readonly unit: (typeof UNITS)[number];
 }
 
-/** What a budget is of: Project, Each user, User ana. */
+/** Names the subject of a budget: Project, Each user, User ana. */
 export function subjectOf({ scope, match }: Pick<Budget, "scope" | "match">): string {
   const name = SCOPES[scope];
   if (scope !== "project" && match === EACH) return `Each ${name}`;

@@ -98,7 +98,7 @@ function BudgetState({ budget }: { readonly budget: Budget }) {
   );
 }
 
-/** What is spent, held by open requests, and left. `isPartial`: something has no price. */
+/** Meter of spent, held and left amounts. `isPartial`: something has no price. */
 function Bar({ meter, isPartial }: { readonly meter: Meter; readonly isPartial: boolean }) {
   const { unit, limit, spent, held, left } = meter;
   const figureOf = (amount: number): FormattedNumber => (unit === "usd" ? formatUsd : formatCount)(amount);

@@ -14,7 +14,7 @@ export interface Metered {
   readonly formBytes?: number | undefined;
   /** From the body, or from Gemini's path. */
   readonly model: string;
-  /** Of the upstream. */
+  /** Provider of the upstream. */
   readonly provider: string | undefined;
   /** Microseconds since the epoch. */
   readonly startedAtUs: number;
@@ -101,7 +101,7 @@ export function maxOutputTokens(path: string, body: Json): number | undefined {
   return tokens === undefined ? undefined : tokens * choices;
 }
 
-/** Of two maxima, the larger; `tokens` is undefined without any. */
+/** Reads the larger of two maxima; `tokens` is undefined without any. */
 function outputOf(
   path: string,
   body: Json,

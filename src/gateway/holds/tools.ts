@@ -2,7 +2,7 @@ import { isJsonObject } from "../../shared/json.ts";
 import type { Unit } from "../../usage/units.ts";
 import type { Json } from "../apis/draft.ts";
 
-/** What a request lets the server do besides answering. */
+/** Work of the server besides answering, as far as a request allows it. */
 export interface ServerWork {
   /** The server adds to the prompt: stored context, results of its own tools. */
   readonly addsContext: boolean;
