@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS budgets {{on_cluster}}
     on_unknown_price LowCardinality(String),
     alerts Array(Float64),
     created_at DateTime64(3, 'UTC'),
-    created_by String,
+    changed_by String,
     deleted UInt8,
     version UInt64
 )

@@ -32,11 +32,14 @@ interface Row extends Pick<Budget, "id" | "name" | "scope" | "match" | "timezone
   readonly limit_requests: number | null;
   readonly time_window: Window | null;
   readonly on_unknown_price: Budget["onUnknownPrice"];
+  readonly created_at_ms: number;
 }
 
 interface Listed {
   readonly all: readonly Budget[];
   readonly byProject: ReadonlyMap<string, readonly Budget[]>;
+  /** When each was created, by id. */
+  readonly createdAtMs: ReadonlyMap<string, number>;
   readonly writes: number | undefined;
   /** Own writes before it was read. */
   readonly ownWrites: number;
@@ -53,12 +56,13 @@ export function createBudgetStore(engine: Engine, clock: Clock, steady: Clock): 
     const state = { writes: engine.writeCountOf("budgets"), ownWrites, readAtMs: steady.now() };
     const rows = await engine.rows<Row>(
       sql`SELECT project_id, id, name, scope, match, toString(limit_usd) AS limit_usd, limit_tokens, limit_requests,
-            time_window, timezone, on_unknown_price, alerts
+            time_window, timezone, on_unknown_price, alerts, toUnixTimestamp64Milli(created_at) AS created_at_ms
           FROM budgets FINAL WHERE deleted = 0 ORDER BY project_id, created_at, id`,
       { name: "budget_list", limits: "ingest" },
     );
     const all = rows.map(budgetOf);
-    return { all, byProject: Map.groupBy(all, ({ project }) => project), ...state };
+    const createdAtMs = new Map(rows.map(({ id, created_at_ms }) => [id, created_at_ms]));
+    return { all, byProject: Map.groupBy(all, ({ project }) => project), createdAtMs, ...state };
   };
   const isCurrent = (one: Listed): boolean =>
     one.ownWrites === ownWrites &&
@@ -83,8 +87,8 @@ export function createBudgetStore(engine: Engine, clock: Clock, steady: Clock): 
     lastVersion = Math.max(lastVersion + 1, clock.now());
     const row = {
       ...rowOf(budget),
-      created_by: keyId,
-      created_at: toStoreTextMs(clock.now()),
+      changed_by: keyId,
+      created_at: toStoreTextMs(listed?.createdAtMs.get(budget.id) ?? clock.now()),
       deleted: version === undefined ? 0 : 1,
       version: version ?? String(lastVersion),
     };
@@ -102,7 +106,7 @@ export function createBudgetStore(engine: Engine, clock: Clock, steady: Clock): 
   };
 }
 
-function rowOf({ project, limit, window, onUnknownPrice, ...others }: Budget): Row {
+function rowOf({ project, limit, window, onUnknownPrice, ...others }: Budget): Omit<Row, "created_at_ms"> {
   return {
     ...others,
     project_id: project,

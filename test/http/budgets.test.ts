@@ -88,6 +88,18 @@ describe("the routes of budgets", () => {
     expect((await test.post("/budget/update", { project_id: project, id, name: "x" })).status).toBe(404);
   });
 
+  it("list budgets as they were created, changed or not", async () => {
+    const project = freshProject();
+    const ids: string[] = [];
+    for (let count = 0; count < 4; count++) {
+      nowMs++;
+      ids.push(await setBudget(test, project, { limit: { usd: count } }));
+    }
+    nowMs++;
+    await test.post("/budget/update", { project_id: project, id: ids[1], name: "changed" });
+    expect((await budgetsOf(test, project)).map(({ id }) => id)).toEqual(ids);
+  });
+
   it("may be read with the scope read, and changed with admin alone", async () => {
     const project = freshProject();
     const key = await addKey(test, ["read"], [project]);
