@@ -165,7 +165,8 @@ describe(`kill -9 during completions (seed ${random.seed})`, () => {
       expect(stored.length).toBeLessThanOrEqual(upstream.seen.length);
       const wrong = [...seen].filter(([id, usage]) => {
         const call = byId.get(id);
-        if (call === undefined) return true;
+        // a start is journaled a moment after it is sent: the kill may come between a head and that
+        if (call === undefined) return usage !== undefined;
         return usage !== undefined && JSON.stringify(asSeen(call)) !== JSON.stringify(usage);
       });
       expect(wrong).toEqual([]);

@@ -114,7 +114,9 @@ describe(`the operator's key in an upstream's response (seed ${seed})`, () => {
       expect(JSON.stringify(answer.headers) + text).not.toContain(secret);
       if (cutOff || status < 400) return;
       expect(answer.headers["content-encoding"]).toBeUndefined();
-      if (one.fillerBytes === 0) expect(text).toContain("*".repeat(secret.length));
+      // several encodings of one body are not read
+      const shown = encoding.includes(",") ? "upstream_invalid" : "*".repeat(secret.length);
+      if (one.fillerBytes === 0) expect(text).toContain(shown);
     });
     await fc.assert(property, { seed, numRuns: RUNS });
 
