@@ -41,8 +41,10 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
     usage SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
     -- provider's completion id of the usage, so that calls that report one completion count once; '' for none
     completion_id SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
-    -- 0 client, 1 gateway, 2 gateway's estimate
+    -- 0 client, 1 gateway, 2 gateway's estimate, 3 a better report of the request, mostly of another trace, counts
     usage_source SimpleAggregateFunction(anyLast, Nullable(UInt8)),
+    -- requests that the call reports, with ranks: see src/calls/events/report-names.ts; '' for none
+    reports SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
 
     -- from a rename
     renamed_to SimpleAggregateFunction(anyLast, Nullable(String)),

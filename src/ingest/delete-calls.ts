@@ -4,6 +4,8 @@ import { readDeletionMark } from "../calls/storage-key/deletion-mark.ts";
 import type { EpochMicros } from "../shared/instant.ts";
 import { type StorageKey, type StorageKeyLookup, keyText } from "../calls/storage-key/key-lookup.ts";
 import { chunksOf } from "../shared/chunks-of.ts";
+import { countingEvent, reportersOf } from "../calls/reports/find-reports.ts";
+import { namesIn, worseThan } from "../calls/events/report-names.ts";
 import type { Engine } from "../store/engine.ts";
 import { inTraces } from "../query/trace-hours.ts";
 import { IS_VISIBLE } from "../query/fields/columns.ts";
@@ -25,6 +27,7 @@ interface TreeRow {
 }
 
 interface StoredRow extends TreeRow {
+  readonly reports: string;
   readonly is_live: boolean;
 }
 
@@ -56,7 +59,8 @@ export async function deleteCalls(
   const deletedIds = new Set(ids);
   for (const traceIds of chunksOf([...new Set(indexed.map(({ traceId }) => traceId))], TRACES_PER_QUERY)) {
     const stored = await deps.engine.rows<StoredRow>(
-      sql`SELECT hour, trace_id, id, ifNull(parent_id, '') AS parent_id, CAST(${IS_VISIBLE}, 'Bool') AS is_live FROM calls FINAL
+      sql`SELECT hour, trace_id, id, ifNull(parent_id, '') AS parent_id, CAST(${IS_VISIBLE}, 'Bool') AS is_live,
+            ifNull(reports, '') AS reports FROM calls FINAL
           PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, traceIds)}`,
       { name: "calls_tree", limits: "heavy" },
     );
@@ -73,9 +77,28 @@ export async function deleteCalls(
       keys.map(({ id, traceId, hour }) => deleteEvent(id, { traceId, hour }, request.deletedAt)),
       readAt,
     );
+    await countAgain(
+      deps,
+      project,
+      deleted.flatMap(({ reports }) => namesIn(reports)),
+      readAt,
+    );
     count += deleted.length;
   }
   return count;
+}
+
+/** Stores the worse reports of deleted ones again: the writer finds out if they count now. */
+async function countAgain(
+  { engine, writer }: DeleteDeps,
+  project: Project,
+  names: readonly string[],
+  readAt: string,
+): Promise<void> {
+  const worse = [...new Set(names.flatMap(worseThan))];
+  if (worse.length === 0) return;
+  for await (const found of reportersOf(engine, project, worse, "elsewhere"))
+    await writer.write(project, found.map(countingEvent), readAt);
 }
 
 interface IndexedCall extends StorageKey {
@@ -93,15 +116,18 @@ function notStoredYet(
 }
 
 /** Selects calls and their descendants, within their traces; terminates on cycles. */
-export function withDescendants(calls: readonly TreeRow[], chosen: ReadonlySet<string>): readonly TreeRow[] {
-  const children = new Map<string, TreeRow[]>();
+export function withDescendants<Row extends TreeRow>(
+  calls: readonly Row[],
+  chosen: ReadonlySet<string>,
+): readonly Row[] {
+  const children = new Map<string, Row[]>();
   for (const call of calls) {
     const parent = pairKey(call.trace_id, call.parent_id);
     const siblings = children.get(parent);
     if (siblings === undefined) children.set(parent, [call]);
     else siblings.push(call);
   }
-  const found = new Map<string, TreeRow>();
+  const found = new Map<string, Row>();
   const open = calls.filter((call) => chosen.has(call.id));
   for (let call = open.pop(); call !== undefined; call = open.pop()) {
     const own = pairKey(call.trace_id, call.id);

@@ -5,6 +5,7 @@ export type ParamType =
   | "Bool"
   | "Int64"
   | "UInt64"
+  | "UInt8"
   | "UInt32"
   | "Float64"
   | "DateTime64(6, 'UTC')"

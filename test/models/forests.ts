@@ -71,6 +71,8 @@ export interface ForestOptions {
   readonly cycles: boolean;
   /** Whether calls report completions of one id. Default: no. */
   readonly shared?: boolean;
+  /** Whether some calls count elsewhere. Default: no. */
+  readonly elsewhere?: boolean;
 }
 
 const COMPLETIONS = ["chatcmpl-AbC0dEf1GhI2", "msg_01XyZ9aBcDeF7", "resp_0f1e2d3c4b5a6978"];
@@ -87,6 +89,9 @@ export function forest(options: ForestOptions): fc.Arbitrary<CallRow[]> {
         selected: fc.boolean(),
         usage: fc.uniqueArray(usage, { maxLength: 3, selector: (one) => one.llm }),
         startedAtMs: fc.nat(1_000_000),
+        ...(options.elsewhere === true && {
+          usageSource: fc.constantFrom<UsageSource>("client", "client", "elsewhere"),
+        }),
         ...(options.shared === true && {
           completionId: fc.option(fc.constantFrom(...COMPLETIONS), { nil: undefined, freq: 4 }),
           usageSource: fc.constantFrom<UsageSource>("client", "client", "client", "gateway", "estimate"),

@@ -15,19 +15,20 @@ export type NaiveCost = (usage: Usage, startedAtMs: number) => (number | null)[]
 /**
  * The definition of the roll-up, written down without any thought of speed: a call's total is what the distinct completions of its
  * subtree used, each by its most exact report there, and what inclusive calls report beyond what is below them. Ids are all taken
- * to be unique.
+ * to be unique. A call that counts elsewhere explains what is above it, and is in no total.
  */
 export function naiveRollUp(calls: readonly CallRow[], costOf: NaiveCost): Record<string, NaiveTotals> {
   if (new Set(calls.map((call) => call.id)).size !== calls.length) throw new Error("ids must differ");
   const trees = new Trees(calls);
   const response: Record<string, NaiveTotals> = {};
-  for (const call of calls) response[call.id] = totalOf([call, ...trees.below(call)], trees, costOf);
+  for (const call of calls)
+    response[call.id] = totalOf([call, ...trees.below(call)], trees, costOf, countsHere);
   return response;
 }
 
 /** Computes the usage of a trace: each of its completions once. */
 export function naiveTraceTotal(calls: readonly CallRow[], costOf: NaiveCost): NaiveTotals {
-  return totalOf(calls, new Trees(calls), costOf);
+  return totalOf(calls, new Trees(calls), costOf, countsHere);
 }
 
 class Trees {
@@ -85,12 +86,22 @@ function reports(call: CallRow): boolean {
   return call.usage.length > 0;
 }
 
-function totalOf(calls: readonly CallRow[], trees: Trees, costOf: NaiveCost): NaiveTotals {
+function countsHere({ usageSource }: CallRow): boolean {
+  return usageSource !== "elsewhere";
+}
+
+function totalOf(
+  calls: readonly CallRow[],
+  trees: Trees,
+  costOf: NaiveCost,
+  isCounted: (call: CallRow) => boolean = () => true,
+): NaiveTotals {
   const best = new Map<string, CallRow>();
   const total: NaiveTotals = {};
   for (const call of calls) {
     const completion = trees.sharedCompletion(call);
     if (completion === undefined) {
+      if (!isCounted(call)) continue;
       for (const [llm, part] of ownOf(call, trees, costOf)) add(total, llm, part);
     } else {
       const other = best.get(completion);
@@ -98,6 +109,7 @@ function totalOf(calls: readonly CallRow[], trees: Trees, costOf: NaiveCost): Na
     }
   }
   for (const call of best.values()) {
+    if (!isCounted(call)) continue;
     for (const usage of call.usage) add(total, usage.llm, own(usage, call, costOf));
   }
   return total;

@@ -24,6 +24,7 @@ export const ERASED_COLUMNS = [
   "exception",
   "usage",
   "completion_id",
+  "reports",
 ] as const;
 
 const KIND = "calls";

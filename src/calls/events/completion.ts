@@ -2,11 +2,11 @@ import { isJsonObject } from "../../shared/json.ts";
 
 /**
  * Source of a completion's usage: a client, the gateway with the provider's counts, or the gateway's estimate because the
- * provider sent no counts.
+ * provider sent no counts. `elsewhere`: a better report of the same request counts, see `RequestReport`.
  */
 export type UsageSource = (typeof USAGE_SOURCES)[number];
 /** The column `usage_source` holds an index into this list. */
-export const USAGE_SOURCES = ["client", "gateway", "estimate"] as const;
+export const USAGE_SOURCES = ["client", "gateway", "estimate", "elsewhere"] as const;
 
 /** No provider sends longer ids. */
 const MAX_ID_LENGTH = 256;

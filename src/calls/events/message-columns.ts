@@ -5,6 +5,8 @@ import type { Usage } from "../../usage/usage.ts";
 import { encodeUsage } from "../../usage/usage-column.ts";
 import { completionIdOf, USAGE_SOURCES, type UsageSource } from "./completion.ts";
 import { refsText } from "./refs.ts";
+import { encodeReports } from "./report-names.ts";
+import type { RequestReport } from "./request-report.ts";
 
 export type Columns = Readonly<Record<string, string | number>>;
 
@@ -69,6 +71,9 @@ export const endMembers = {
   },
   // override the values derived from output and summary
   completionId: text("completion_id"),
+  reports: (value: readonly RequestReport[] | null, row: Written) => {
+    row["reports"] = encodeReports(value ?? []);
+  },
   usageSource: (value: UsageSource | null, row: Written) => {
     row["usage_source"] = USAGE_SOURCES.indexOf(value ?? "client");
   },

@@ -6,6 +6,14 @@ import type { CallEvent } from "../events/call-event.ts";
 import { assignHourBuckets } from "../storage-key/assign-hour-buckets.ts";
 import { insertCalls } from "./insert-calls.ts";
 import { createTraceHourIndex, type IndexTraceHours } from "../storage-key/trace-hours.ts";
+import { ELSEWHERE } from "../reports/find-reports.ts";
+import {
+  elsewhereRow,
+  findSuperseded,
+  nameRows,
+  reportsAmong,
+  supersededRows,
+} from "../reports/superseded-calls.ts";
 import { addPending, createPendingSearch, type FindWaiting } from "./pending-events.ts";
 import { keyOf, resolveStorageKeys, type RoutedEvent } from "../storage-key/resolve-keys.ts";
 import { readDeletionMark } from "../storage-key/deletion-mark.ts";
@@ -99,21 +107,57 @@ interface Tools {
   readonly findWaiting: FindWaiting;
 }
 
-/** Indexes the starts; entries of calls that are never written are harmless. */
+/** Indexes starts and reports of requests; entries of calls that are never written are harmless. */
 async function indexStarts({ engine, lookup }: Tools, items: readonly RoutedEvent[]): Promise<void> {
   const starts = items.filter(({ event }) => event.isStart);
-  await indexCallKeys(engine, rowsOf(starts));
+  await indexCallKeys(engine, [...rowsOf(starts), ...nameRows(reportsAmong(items))]);
   for (const { project, event, traceId, hour } of starts)
     lookup.remember({ project, id: event.id }, { traceId: traceId!, hour: hour! });
 }
 
 async function store(tools: Tools, given: readonly RoutedEvent[]): Promise<void> {
-  const items = await withoutOutdated(tools.engine, given);
+  const { engine } = tools;
+  const current = await withoutOutdated(engine, given);
+  const reports = reportsAmong(current);
+  const elsewhere = await findSuperseded(engine, reports);
+  const items = current.map((item) => (elsewhere.has(item) ? countedElsewhere(item) : item));
+  const superseded = supersededRows(engine, reports);
+  const { value: first } = await superseded.next();
+  await insertEvents(tools, items, first ?? []);
+  for await (const rows of superseded) await insertCalls(tools, rows, []);
+  if (reports.length === 0 || !hasOtherWriters(engine)) return;
+  // another service may have stored a report of the same request meanwhile: the later of the two sees the other
+  const missed = await findSuperseded(engine, reports);
+  const own = reports.filter(({ item }) => missed.has(item) && !elsewhere.has(item));
+  await insertCalls(
+    tools,
+    own.map((report) => elsewhereRow(report.project, report)),
+    [],
+  );
+  for await (const rows of supersededRows(engine, reports)) await insertCalls(tools, rows, []);
+}
+
+function hasOtherWriters(engine: Engine): boolean {
+  return engine.writeCountOf("calls") === undefined;
+}
+
+function countedElsewhere(item: RoutedEvent): RoutedEvent {
+  const { event } = item;
+  return { ...item, event: { ...event, columns: { ...event.columns, usage_source: ELSEWHERE } } };
+}
+
+/** Inserts events, `more` with those whose calls are known. */
+async function insertEvents(
+  tools: Tools,
+  items: readonly RoutedEvent[],
+  more: readonly CallRow[],
+): Promise<void> {
   const waiting = await tools.findWaiting(items.map(keyOf));
   const mustWait = ({ traceId, call }: RoutedEvent): boolean => traceId === undefined || waiting.has(call);
   const late = items.filter(mustWait);
   await addPending(tools.engine, late);
-  await insertCalls(tools, rowsOf(late.length === 0 ? items : items.filter((item) => !mustWait(item))), []);
+  const known = late.length === 0 ? items : items.filter((item) => !mustWait(item));
+  await insertCalls(tools, [...rowsOf(known), ...more], []);
   for (const some of chunksOf(late, CALLS_PER_INSERT))
     await insertCalls(tools, rowsOf(some), distinct(some.map(keyOf)));
 }

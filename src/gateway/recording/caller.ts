@@ -28,6 +28,7 @@ export function readCaller(headers: IncomingHttpHeaders): Caller {
       // in Codex, a subagent is a thread of its own in the session of its parent
       agent_id: first("x-claude-code-agent-id", ...(parentThread === undefined ? [] : ["thread-id"])),
       parent_agent_id: first("x-claude-code-parent-agent-id", "x-parent-session-id") ?? parentThread,
+      client_request_id: first("x-client-request-id"),
       retry_count: Number.isSafeInteger(retries) && retries > 0 ? retries : undefined,
       billing: isSubscription(headers) ? "subscription" : undefined,
     },

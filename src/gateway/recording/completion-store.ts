@@ -8,6 +8,7 @@ import { hourOf } from "../../shared/instant.ts";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
 import type { RecordedCompletion, ResponseOfCall } from "./recorded-completion.ts";
+import { reportsOf } from "./reports-of.ts";
 import type { CompletionStore } from "./recorder.ts";
 import { responseKeyName, type ResponseMakers } from "./response-index.ts";
 
@@ -103,8 +104,10 @@ function endOfResponse(completion: RecordedCompletion): CallEvent {
   return { ...event, columns: { ...event.columns, ...columnsOf(startMembers, { attributes }) } };
 }
 
-function endIn({ callId: id, endedAtMs, output, attributes, summary, exception }: RecordedCompletion) {
+function endIn(completion: RecordedCompletion) {
+  const { callId: id, endedAtMs, output, attributes, summary, exception } = completion;
   const usageSource = attributes.sumtree.usage === "estimated" ? "estimate" : "gateway";
-  const ended = endedAtMs === null ? {} : { endedAt: endedAtMs * 1000, summary, exception };
+  const reports = reportsOf(completion);
+  const ended = endedAtMs === null ? {} : { endedAt: endedAtMs * 1000, summary, exception, reports };
   return { id, output, ...ended, usageSource } as const;
 }

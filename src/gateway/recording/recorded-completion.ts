@@ -43,6 +43,7 @@ export interface CompletionAttributes {
   readonly first_byte_ms: number | null;
   readonly request_id: string;
   readonly upstream_request_id: string | undefined;
+  readonly client_request_id?: string | undefined;
   /** Set if a monthly subscription pays instead of an API key. */
   readonly billing?: "subscription" | undefined;
   readonly agent_id?: string | undefined;

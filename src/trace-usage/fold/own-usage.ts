@@ -3,7 +3,14 @@ import { atOnce, ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
 import { isNothing, type Usage } from "../../usage/usage.ts";
-import { hasInclusive, isSelected, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
+import {
+  hasInclusive,
+  isSelected,
+  NONE,
+  someCountElsewhere,
+  usageStartOf,
+  type CallTable,
+} from "../table/call-table.ts";
 import type { LlmDictionary } from "../table/llm-dictionary.ts";
 import { UsageEntries } from "../table/usage-entries.ts";
 import { rollUpSteps, type OwnUsage } from "./rollup.ts";
@@ -11,12 +18,12 @@ import { usageOf } from "./used.ts";
 
 /**
  * Computes what each call adds to the total of its trace. An inclusive call adds what its children do not explain. If several
- * calls of the trace report one completion, only the winner adds it. The sum over a trace is the total of its roots. Valid as
+ * calls of the trace report one completion, only the winner adds it. What counts elsewhere adds nothing. The sum over a trace is the total of its roots. Valid as
  * long as the table. Cost and errors: as `rollUp`.
  */
 export function* ownUsageSteps(calls: CallTable, names: LlmDictionary): Steps<OwnUsage & Disposable> {
   const { counts, units } = calls.usage;
-  if (calls.completionOf === undefined && !hasInclusive(calls))
+  if (calls.completionOf === undefined && !hasInclusive(calls) && !someCountElsewhere(calls))
     return { counts, units, [Symbol.dispose]: () => undefined };
   const own = { counts: new Float64Array(calls.usage.length * COUNT_SLOTS), units: new Map() };
   using _totals = yield* rollUpSteps(calls, names, undefined, own);

@@ -4,7 +4,15 @@ import { release } from "../../shared/buffers.ts";
 import { atOnce, ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { addUnits, lessUnits, hasNonTokenUnits, type UnitCounts } from "../../usage/units.ts";
-import { needsTotal, inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
+import {
+  countsElsewhere,
+  inclusiveOf,
+  needsTotal,
+  NONE,
+  someCountElsewhere,
+  usageStartOf,
+  type CallTable,
+} from "../table/call-table.ts";
 import { findSuperseded, type SupersededReports } from "./superseded-reports.ts";
 import { buildForest, forestOf, type Forest } from "./forest.ts";
 import { EntryOfLlm, type LlmDictionary } from "../table/llm-dictionary.ts";
@@ -12,6 +20,7 @@ import { addCosts, addContributions, subtractCosts } from "./contribution-costs.
 import { Totals } from "./totals.ts";
 import { nearestAncestorTotals } from "./ancestor-totals.ts";
 import { subtractCommon, usageOf, type Used } from "./used.ts";
+import { lessen, UsageElsewhere } from "./usage-elsewhere.ts";
 
 export interface RolledUp extends Disposable {
   readonly forest: Forest;
@@ -24,7 +33,7 @@ export interface RolledUp extends Disposable {
  * For a call that is inclusive per LLM, each count is the larger of its own and the sum of its children's. A call that is
  * inclusive in total is compared with the sum over all LLMs of its children, because it may name another LLM. Either way, only
  * usage that the children do not explain is charged to the call. Calls of a cycle share one total. If several descendants of
- * a call report one completion, the most exact report counts. Throws `too_many_calls` for too many entries. Cost: O(calls +
+ * a call report one completion, the most exact report counts; what counts elsewhere is in no total. Throws `too_many_calls` for too many entries. Cost: O(calls +
  * entries), iterative, plus the distances of the reports of one completion.
  *
  * `kept` receives own usage, see `ownUsage`.
@@ -89,6 +98,7 @@ function* foldForest(
     costs: new Float64Array(COST_SLOTS),
     kept,
     onlySelected,
+    elsewhere: someCountElsewhere(calls) ? new UsageElsewhere() : undefined,
   };
   let pauseAt = ROWS_PER_STEP;
   for (let at = forest.order.length - 1; at >= 0; at--) {
@@ -124,6 +134,8 @@ interface Fold {
   readonly kept: OwnUsage | undefined;
   /** True if only selected and inclusive calls have a total: the usage of others is added to the nearest one above. */
   readonly onlySelected: boolean;
+  /** `undefined` if everything counts in its trace. */
+  readonly elsewhere: UsageElsewhere | undefined;
 }
 
 /** Own usage of usage entries, in the order of the table. */
@@ -145,6 +157,7 @@ function clearSuperseded(calls: CallTable, { countedElsewhere }: SupersededRepor
 function foldCall(call: number, fold: Fold): void {
   const { calls, forest, superseded, totals, entryOf } = fold;
   if (!hasTotal(call, fold)) return;
+  fold.elsewhere?.gather(call, forest);
   const first = usageStartOf(calls, call);
   const end = calls.usageEnd[call]!;
   const firstChild = forest.firstChild[call]!;
@@ -173,12 +186,18 @@ function addOwn(call: number, fold: Fold): void {
   const isReport = superseded !== undefined && superseded.completionOf[call] !== NONE;
   const inclusive = isReport ? false : inclusiveOf(calls, call);
   const explained = inclusive === "in_total" ? sumOfAllLlms(call, totals) : undefined;
+  if (explained !== undefined) fold.elsewhere?.addAll(call, explained);
+  const isElsewhere = fold.elsewhere !== undefined && countsElsewhere(calls, call);
   for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
     readOwn(used, fold);
     if (explained !== undefined) subtractCommon(explained, own);
     const llm = calls.usage.llms[used]!;
-    if (inclusive === "per_llm") subtractExplained(totals, entryFor(llm, call, fold), own);
+    if (inclusive === "per_llm") subtractExplained(llm, call, fold);
     if (inclusive !== false && areZero(own.counts) && !hasNonTokenUnits(own.units)) continue;
+    if (isElsewhere) {
+      fold.elsewhere!.add(call, llm, own);
+      continue;
+    }
     if (fold.kept !== undefined) keep(used, own, fold.kept);
     const entry = entryFor(llm, call, fold);
     for (let slot = 0; slot < COUNT_SLOTS; slot++)
@@ -193,7 +212,13 @@ function addOwn(call: number, fold: Fold): void {
 function addReported(call: number, into: number, fold: Fold): void {
   const { calls, totals } = fold;
   const { usage } = calls;
+  const isElsewhere = fold.elsewhere !== undefined && countsElsewhere(calls, call);
   for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
+    if (isElsewhere) {
+      readOwn(used, fold);
+      fold.elsewhere!.add(into, usage.llms[used]!, fold.own);
+      continue;
+    }
     const entry = entryFor(usage.llms[used]!, into, fold);
     for (let slot = 0; slot < COUNT_SLOTS; slot++)
       totals.counts[entry * COUNT_SLOTS + slot]! += usage.counts[used * COUNT_SLOTS + slot]!;
@@ -228,8 +253,13 @@ function subtractSuperseded(node: number, call: number, fold: Fold): boolean {
 /** Subtracts a report in the same way as it was added. */
 function subtractReport(report: number, call: number, fold: Fold): void {
   const { calls, totals, own } = fold;
+  const isElsewhere = fold.elsewhere !== undefined && countsElsewhere(calls, report);
   for (let used = usageStartOf(calls, report); used < calls.usageEnd[report]!; used++) {
     readOwn(used, fold);
+    if (isElsewhere) {
+      fold.elsewhere!.subtract(call, calls.usage.llms[used]!, own);
+      continue;
+    }
     const entry = entryFor(calls.usage.llms[used]!, call, fold);
     for (let slot = 0; slot < COUNT_SLOTS; slot++)
       totals.counts[entry * COUNT_SLOTS + slot]! -= own.counts[slot]!;
@@ -260,8 +290,13 @@ function addList(head: number, into: number, fold: Fold): void {
   }
 }
 
-/** Subtracts the children's usage, already in the entry, from the call's. */
-function subtractExplained({ counts, units }: Totals, entry: number, own: Used): void {
+/** Subtracts the children's usage of an LLM from the call's. */
+function subtractExplained(llm: number, call: number, { totals, entryOf, own, elsewhere }: Fold): void {
+  const explained = elsewhere?.of(call, llm);
+  if (explained !== undefined) lessen(own, explained);
+  const entry = entryOf.get(llm);
+  if (entry === NONE) return;
+  const { counts, units } = totals;
   const at = entry * COUNT_SLOTS;
   for (let slot = 0; slot < COUNT_SLOTS; slot++)
     own.counts[slot] = Math.max(0, own.counts[slot]! - counts[at + slot]!);

@@ -1,14 +1,22 @@
-import { isUniqueId, USAGE_SOURCES } from "../../calls/events/completion.ts";
+import { isUniqueId, type UsageSource } from "../../calls/events/completion.ts";
 import { viewOf } from "../../shared/buffers.ts";
 import type { CallRows } from "../table/call-rows.ts";
-import { inclusiveOf, NONE, reporterOf, usageStartOf, withoutInclusive } from "../table/call-table.ts";
+import {
+  asElsewhere,
+  countsElsewhere,
+  inclusiveOf,
+  NONE,
+  reporterOf,
+  usageStartOf,
+  withoutInclusive,
+} from "../table/call-table.ts";
 import { IdIndex } from "../table/id-index.ts";
 import type { UsageEntries } from "../table/usage-entries.ts";
 import { clusterReports, type Report } from "./cluster-reports.ts";
 
 /**
  * Numbers the completions that several calls of a trace report: for each call the number of its completion, or NONE.
- * `undefined` if there are none, after one lookup per id. A call that reports a request with a completion id of its own has
+ * `undefined` if there are none, after one lookup per id. If one of its reports counts elsewhere, so does the completion. A call that reports a request with a completion id of its own has
  * called a model itself: it is marked as not inclusive, whatever its producer does.
  */
 export function findSharedCompletions(
@@ -22,6 +30,9 @@ export function findSharedCompletions(
     for (const reports of completionsOf(calls, { source, rows, usage })) {
       if (reports.length < 2) continue;
       completionOf ??= new Int32Array(rows.count).fill(NONE);
+      if (reports.some((call) => countsElsewhere(rows, call)))
+        for (const call of reports)
+          if (reporterOf(rows, call) !== "gateway") rows.flags[call] = asElsewhere(rows.flags[call]!);
       for (const call of reports) completionOf[call] = completions;
       completions++;
     }
@@ -68,9 +79,13 @@ function completionsOf(calls: readonly number[], read: Read): readonly (readonly
   const { source, rows } = read;
   const [first] = calls;
   const id = source.toString("utf8", rows.completionIds.starts[first!], rows.completionIds.ends[first!]);
-  const relayed = calls.filter((call) => reporterOf(rows, call) !== USAGE_SOURCES[0]).length;
+  const relayed = calls.filter((call) => isRelayed(reporterOf(rows, call))).length;
   if (relayed < 2 && isUniqueId(id)) return [calls];
   return clusterReports(calls.map((call) => reportOf(call, read)));
+}
+
+function isRelayed(source: UsageSource): boolean {
+  return source === "gateway" || source === "estimate";
 }
 
 function reportOf(call: number, { source, rows, usage }: Read): Report {

@@ -134,7 +134,12 @@ function mergeCompletions(one: number, other: number): number {
 }
 
 /** Rank of sources; higher is more exact. */
-const EXACTNESS: Readonly<Record<UsageSource, number>> = { estimate: 0, client: 1, gateway: 2 };
+const EXACTNESS: Readonly<Record<UsageSource, number>> = {
+  elsewhere: -1,
+  estimate: 0,
+  client: 1,
+  gateway: 2,
+};
 
 /**
  * Creates the order of reports, the best first: those with counts before one that only states a cost; by source (gateway,

@@ -100,6 +100,21 @@ export function reporterOf({ flags }: Pick<CallTable, "flags">, call: number): U
   return USAGE_SOURCES[(flags[call]! >> SOURCE_SHIFT) & TWO_BITS] ?? "client";
 }
 
+/** True for a call whose usage a call outside of its trace counts. */
+export function countsElsewhere(calls: Pick<CallTable, "flags">, call: number): boolean {
+  return reporterOf(calls, call) === "elsewhere";
+}
+
+/** Marks flags as those of a call that counts elsewhere. */
+export function asElsewhere(flags: number): number {
+  return flags | (USAGE_SOURCES.indexOf("elsewhere") << SOURCE_SHIFT);
+}
+
+export function someCountElsewhere(calls: Pick<CallTable, "count" | "flags">): boolean {
+  for (let call = 0; call < calls.count; call++) if (countsElsewhere(calls, call)) return true;
+  return false;
+}
+
 export function withSelected(flags: number, selected: boolean): number {
   return selected ? flags | SELECTED : flags & ~SELECTED;
 }

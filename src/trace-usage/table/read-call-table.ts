@@ -5,7 +5,15 @@ import { join, sql, type Sql } from "../../query/sql.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import { readInstant } from "../../shared/instant.ts";
 import { CallRows } from "./call-rows.ts";
-import { callTable, flagsOf, hasInclusive, NONE, withSelected, type CallTable } from "./call-table.ts";
+import {
+  callTable,
+  flagsOf,
+  hasInclusive,
+  NONE,
+  someCountElsewhere,
+  withSelected,
+  type CallTable,
+} from "./call-table.ts";
 import { findSharedCompletions } from "../fold/shared-completions.ts";
 import { IdIndex } from "./id-index.ts";
 import type { LlmDictionary } from "./llm-dictionary.ts";
@@ -129,7 +137,7 @@ export function* callTableSteps(
   const completionOf = findSharedCompletions(source, rows, usage);
   const { count, ids, flags, startedAtUs, usageEnd } = rows;
   yield;
-  const decides = !forOwn || completionOf !== undefined || hasInclusive(rows);
+  const decides = !forOwn || completionOf !== undefined || hasInclusive(rows) || someCountElsewhere(rows);
   const parents = decides ? parentsOf(source, rows) : new Int32Array(0);
   const traceCount = traces?.length ?? numbers.count;
   rows.release();

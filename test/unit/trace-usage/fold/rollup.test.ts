@@ -192,6 +192,18 @@ describe("rollUp", () => {
     );
   });
 
+  it.each([
+    { inclusive: false, cycles: true },
+    { inclusive: true, cycles: false },
+  ])("leaves out what counts elsewhere, which still explains what is above it: %o", (options) => {
+    fc.assert(
+      fc.property(forest({ maxCalls: 16, ...options, elsewhere: true }), (calls) => {
+        expect(answerOf(calls)).toEqual(expectedOf(calls));
+      }),
+      { numRuns: RUNS * 3 },
+    );
+  });
+
   it("returns the same totals in any order of calls", () => {
     fc.assert(
       fc.property(
@@ -295,6 +307,7 @@ describe("rollUpSelected", () => {
     { inclusive: true, cycles: false },
     { inclusive: true, cycles: true },
     { inclusive: true, cycles: false, shared: true },
+    { inclusive: true, cycles: false, elsewhere: true },
   ])("returns the same totals and unfinished calls of selected calls as for all: %o", (options) => {
     const rows = forest({ maxCalls: 25, ...options });
     const nth = fc.integer({ min: 1, max: 4 });
