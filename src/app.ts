@@ -121,10 +121,11 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { lingerMs = INGEST_LINGER_MS } = deps;
   const writing = { lingerMs, pending: limiters.writes, onBatch: metrics.batchWritten };
   const lookup = createStorageKeyLookup(engine);
-  const writer = createCallWriter({ engine, lookup }, writing);
+  const changes = createWriteChanges(engine, config.BUDGET_REPLICAS > 1);
+  const onSuperseded = (project: Project): void => changes.others.note(project);
+  const writer = createCallWriter({ engine, lookup, onSuperseded }, writing);
   const feedback = createFeedbackWriter(engine, clock, writing);
   const content = createContentWriter(engine, writing);
-  const changes = createWriteChanges(engine, config.BUDGET_REPLICAS > 1);
   const noted = noteChanges(meterUsageBasis(writer, registry), [changes.all, changes.others]);
   const all = { calls: noted, feedback, content };
   const writers = disk.limitWrites(all);

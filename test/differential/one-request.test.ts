@@ -92,7 +92,7 @@ function expectedTokens(drafts: readonly Draft[], isThere: (number: number) => b
 async function storedTokens(project_id: string): Promise<readonly number[]> {
   const stats = await app.post("/usage/stats", { project_id, start: "2026-06-01", end: "2026-06-02" });
   const usage = await app.post("/trace/usage", { project_id, filter: { trace_roots_only: true } });
-  const calls = Object.values(usage.json().call_usage) as Record<string, { prompt_tokens: number }>[];
+  const calls = Object.values<Record<string, { prompt_tokens: number }>>(usage.json().call_usage);
   const ofCalls = calls
     .flatMap((call) => Object.values(call))
     .reduce((sum, one) => sum + one.prompt_tokens, 0);

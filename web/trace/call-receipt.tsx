@@ -3,6 +3,7 @@ import type { Receipt } from "../api/routes.ts";
 import { useRefetchOn, useQuery } from "../api/use-query.ts";
 import { formatUsd, formatCount } from "../format/figure.ts";
 import { fullInstant } from "../format/instants.ts";
+import { printAddress } from "../state/url-state.ts";
 import { oneLine } from "../format/plain-text.ts";
 import { Cost, FormattedValue, Unknown } from "../components/figure.tsx";
 import { LoadState } from "../components/notice.tsx";
@@ -32,7 +33,7 @@ export function CallReceipt({ project, traceId, id, zone, onModel, used }: CallR
     <div className="receipt" aria-busy={load.busy}>
       <LoadState load={load} />
       {load.value !== undefined && <Lines receipt={load.value} {...{ zone, onModel, used }} />}
-      {load.value !== undefined && <Origins receipt={load.value} />}
+      {load.value !== undefined && <Origins receipt={load.value} project={project} />}
     </div>
   );
 }
@@ -166,8 +167,13 @@ function Price({ line: { price }, zone }: Pick<OneLineProps, "line" | "zone">) {
   );
 }
 
+function callAddress(project: string, { trace_id, call_id }: NonNullable<Receipt["superseded_by"]>): string {
+  return printAddress({ project, view: "trace", traceId: trace_id, options: { call: call_id } });
+}
+
 /** Usage counted elsewhere, and the call that counts a completion reported by several. */
-function Origins({ receipt: { usage, completion, call_id } }: { readonly receipt: Receipt }) {
+function Origins({ receipt, project }: { readonly receipt: Receipt; readonly project: string }) {
+  const { usage, completion, call_id, superseded_by } = receipt;
   const elsewhere = usage.filter(({ counted_below }) => counted_below.total_tokens > 0);
   return (
     <dl>
@@ -183,7 +189,15 @@ function Origins({ receipt: { usage, completion, call_id } }: { readonly receipt
           of them counted with the calls below
         </Fact>
       ))}
-      {completion !== null && (
+      {superseded_by !== null && (
+        <Fact name="counted by">
+          <a href={callAddress(project, superseded_by)}>
+            <bdi>{oneLine(superseded_by.call_id, 80)}</bdi>
+          </a>
+          , which reports the same request
+        </Fact>
+      )}
+      {completion !== null && superseded_by === null && (
         <Fact name="completion">
           <bdi>{oneLine(completion.id, 80)}</bdi>, reported by {completion.call_ids.length}{" "}
           {completion.call_ids.length === 1 ? "call" : "calls"}, counted in{" "}

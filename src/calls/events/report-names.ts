@@ -4,7 +4,7 @@ import type { RequestReport } from "./request-report.ts";
 const PREFIX = "report:";
 const SEPARATOR = "\n";
 /** Ranks of `REPORT_RANKS` and `CONVERSATION_RANKS`. */
-const RANKS = [0, 1, 2, 3];
+export const RANKS = [0, 1, 2, 3];
 const MAX_LENGTH = 256;
 
 /** Name of a report, `report:2 req_011C…`: the reports of one request and rank share it. */

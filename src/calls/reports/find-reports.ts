@@ -10,7 +10,7 @@ import { columnsOf, endMembers } from "../events/message-columns.ts";
 import { REPORT_RANKS } from "../events/request-report.ts";
 import { USAGE_SOURCES } from "../events/completion.ts";
 import { readCallKeys, type CallRow } from "../storage-key/key-lookup.ts";
-import { namesIn, reportOf } from "../events/report-names.ts";
+import { betterThan, namesIn, RANKS, reportOf } from "../events/report-names.ts";
 
 /** A call that reports requests. */
 export interface Reporter {
@@ -62,6 +62,19 @@ export async function* reportersOf(
       if (found.length < CALLS_PER_QUERY) break;
     }
   }
+}
+
+/** Finds the best visible report of the requests that these reports name, if it is better. */
+export async function findBetter(
+  engine: Engine,
+  project: Project,
+  names: readonly string[],
+): Promise<Reporter | undefined> {
+  for (const rank of RANKS.toReversed()) {
+    const better = names.flatMap(betterThan).filter((name) => reportOf(name).rank === rank);
+    for await (const [first] of reportersOf(engine, project, better, "any")) return first;
+  }
+  return undefined;
 }
 
 const COUNTED = {

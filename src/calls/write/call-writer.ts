@@ -47,6 +47,8 @@ export interface CallWriter {
 interface WriterDeps {
   readonly engine: Engine;
   readonly lookup: StorageKeyLookup;
+  /** Called when calls of a project do not count, or no longer: its usage is not the sum of what was written. */
+  readonly onSuperseded?: (project: Project) => void;
 }
 
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
@@ -61,12 +63,16 @@ const CALLS_PER_INSERT = 1000;
  * them as pending, then look up the key. So the second of the two, in any service, sees the first. Source:
  * docs/decisions/0001-call-storage.md.
  */
-export function createCallWriter({ engine, lookup }: WriterDeps, settings: GroupCommitSettings): CallWriter {
+export function createCallWriter(
+  { engine, lookup, onSuperseded = () => undefined }: WriterDeps,
+  settings: GroupCommitSettings,
+): CallWriter {
   const tools: Tools = {
     engine,
     lookup,
     indexTraceHours: createTraceHourIndex(engine),
     findWaiting: createPendingSearch(engine),
+    onSuperseded,
   };
   const commit = createGroupCommit<RoutedEvent>({
     name: "calls_write",
@@ -105,6 +111,7 @@ interface Tools {
   readonly lookup: StorageKeyLookup;
   readonly indexTraceHours: IndexTraceHours;
   readonly findWaiting: FindWaiting;
+  readonly onSuperseded: (project: Project) => void;
 }
 
 /** Indexes starts and reports of requests; entries of calls that are never written are harmless. */
@@ -124,6 +131,7 @@ async function store(tools: Tools, given: readonly RoutedEvent[]): Promise<void>
   const superseded = supersededRows(engine, reports);
   const { value: first } = await superseded.next();
   await insertEvents(tools, items, first ?? []);
+  for (const row of [...(first ?? []), ...rowsOf([...elsewhere])]) tools.onSuperseded(row.project_id);
   for await (const rows of superseded) await insertCalls(tools, rows, []);
   if (reports.length === 0 || !hasOtherWriters(engine)) return;
   // another service may have stored a report of the same request meanwhile: the later of the two sees the other

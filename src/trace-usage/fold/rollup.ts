@@ -195,7 +195,7 @@ function addOwn(call: number, fold: Fold): void {
     if (inclusive === "per_llm") subtractExplained(llm, call, fold);
     if (inclusive !== false && areZero(own.counts) && !hasNonTokenUnits(own.units)) continue;
     if (isElsewhere) {
-      fold.elsewhere!.add(call, llm, own);
+      fold.elsewhere.add(call, llm, own);
       continue;
     }
     if (fold.kept !== undefined) keep(used, own, fold.kept);
@@ -216,7 +216,7 @@ function addReported(call: number, into: number, fold: Fold): void {
   for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
     if (isElsewhere) {
       readOwn(used, fold);
-      fold.elsewhere!.add(into, usage.llms[used]!, fold.own);
+      fold.elsewhere.add(into, usage.llms[used]!, fold.own);
       continue;
     }
     const entry = entryFor(usage.llms[used]!, into, fold);
@@ -257,7 +257,7 @@ function subtractReport(report: number, call: number, fold: Fold): void {
   for (let used = usageStartOf(calls, report); used < calls.usageEnd[report]!; used++) {
     readOwn(used, fold);
     if (isElsewhere) {
-      fold.elsewhere!.subtract(call, calls.usage.llms[used]!, own);
+      fold.elsewhere.subtract(call, calls.usage.llms[used]!, own);
       continue;
     }
     const entry = entryFor(calls.usage.llms[used]!, call, fold);

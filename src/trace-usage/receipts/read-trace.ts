@@ -1,3 +1,5 @@
+import { namesIn } from "../../calls/events/report-names.ts";
+import { findBetter } from "../../calls/reports/find-reports.ts";
 import type { Engine } from "../../store/engine.ts";
 import { inTraces } from "../../query/trace-hours.ts";
 import { IS_VISIBLE } from "../../query/fields/columns.ts";
@@ -7,7 +9,7 @@ import { AppError, invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import { planCalls } from "../plan.ts";
 import { readCalls } from "../read-calls.ts";
-import { isSelected, type CallTable } from "../table/call-table.ts";
+import { countsElsewhere, isSelected, type CallTable } from "../table/call-table.ts";
 import { LlmDictionary } from "../table/llm-dictionary.ts";
 import { moreColumns, text } from "../table/more-columns.ts";
 
@@ -26,6 +28,13 @@ export interface TraceOfCall {
   readonly completionId: string;
   /** `UsageBasis` in the call's attributes; '' if there is none. */
   readonly usageBasis: string;
+  /** The call that counts the request that this one reports, if it counts elsewhere. */
+  readonly supersededBy: CallOfTrace | undefined;
+}
+
+export interface CallOfTrace {
+  readonly id: string;
+  readonly traceId: string;
 }
 
 /** Two calls with the id prove that it is ambiguous. */
@@ -55,26 +64,30 @@ export async function readTraceOf(
     for (let call = 0; call < calls.count; call++)
       if (isSelected(calls, call)) {
         const ids = { traceId: more.traceId(call), completionId: more.completionId(call) };
-        const usageBasis = await readUsageBasis(engine, { project, callId, traceId: ids.traceId }, signal);
-        return { calls, names, call, ...ids, usageBasis };
+        const of = { project, callId, traceId: ids.traceId };
+        const { basis: usageBasis, reports } = await readFacts(engine, of, signal);
+        const isCounted = !countsElsewhere(calls, call);
+        const supersededBy = isCounted ? undefined : await findBetter(engine, project, namesIn(reports));
+        return { calls, names, call, ...ids, usageBasis, supersededBy };
       }
   }
   throw new AppError("not_found", "The call does not exist in this project.");
 }
 
-/** Reads a member of the call's attributes: a payload, which is not read for a whole trace. */
-async function readUsageBasis(
+/** Reads members of the call that are not read for a whole trace. */
+async function readFacts(
   engine: Engine,
   { project, callId, traceId }: CallRequest & { readonly traceId: string },
   signal: AbortSignal,
-): Promise<string> {
-  const [row] = await engine.rows<{ basis: string }>(
-    sql`SELECT JSONExtractString(ifNull(attributes, ''), 'otel', 'usage_basis') AS basis FROM calls FINAL
+): Promise<{ readonly basis: string; readonly reports: string }> {
+  const [row] = await engine.rows<{ basis: string; reports: string }>(
+    sql`SELECT JSONExtractString(ifNull(attributes, ''), 'otel', 'usage_basis') AS basis, ifNull(reports, '') AS reports
+        FROM calls FINAL
         PREWHERE ${ofProject(project)} AND ${inTraces(project, [traceId])} AND id = ${param("String", callId)}
         WHERE ${IS_VISIBLE} LIMIT 1`,
-    { name: "receipt_usage_basis", signal },
+    { name: "receipt_facts", signal },
   );
-  return row?.basis ?? "";
+  return row ?? { basis: "", reports: "" };
 }
 
 function ambiguous(): AppError {

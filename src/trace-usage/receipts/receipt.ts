@@ -13,6 +13,7 @@ import type { Usage } from "../../usage/usage.ts";
 import { amountOf, lineItemsOf, type Contribution, type LineItem } from "./line-items.ts";
 import type { Receipt } from "./schema.ts";
 import { USAGE_BASES } from "../../calls/events/usage-basis.ts";
+import type { CallOfTrace } from "./read-trace.ts";
 import { subtreeOf, type Subtree } from "./subtree.ts";
 import { isoOf } from "../../shared/instant.ts";
 
@@ -26,6 +27,7 @@ export interface Sources {
   readonly completionId: string;
   /** From the call's attributes, so possibly written by a client. */
   readonly usageBasis: string;
+  readonly supersededBy: CallOfTrace | undefined;
 }
 
 /** Number of the call in its subtree. */
@@ -51,6 +53,10 @@ export function receiptOf(call: number, sources: Sources): Receipt {
     usage: reportedUsages(own, subtree, names),
     usage_basis: USAGE_BASES.find((basis) => basis === sources.usageBasis) ?? null,
     completion: sources.completionId === "" ? null : completionOf(call, sources),
+    superseded_by:
+      sources.supersededBy === undefined
+        ? null
+        : { call_id: sources.supersededBy.id, trace_id: sources.supersededBy.traceId },
     lines: lines.map(lineMembers),
     unpriced: unpricedOf(lines),
     total: totalOf(subtree, sources),
@@ -106,7 +112,10 @@ function used(usage: Usage) {
   };
 }
 
-function completionOf(call: number, { calls, names, completionId: id }: Sources): Receipt["completion"] {
+function completionOf(
+  call: number,
+  { calls, names, completionId: id, supersededBy }: Sources,
+): Receipt["completion"] {
   const shared = calls.completionOf?.[call] ?? NONE;
   const reports = shared === NONE ? [call] : callsOf(shared, calls);
   const isReport = new Set(reports);
@@ -115,7 +124,7 @@ function completionOf(call: number, { calls, names, completionId: id }: Sources)
     id,
     usage_source: reporterOf(calls, call),
     call_ids: reports.map((one) => idOf(calls, one)).toSorted(),
-    counted_call_id: idOf(calls, winner?.[0] ?? call),
+    counted_call_id: supersededBy?.id ?? idOf(calls, winner?.[0] ?? call),
   };
 }
 

@@ -41,6 +41,7 @@ const receipt = {
     },
   ],
   usage_basis: null,
+  superseded_by: null,
   completion: null,
   lines: [
     line,

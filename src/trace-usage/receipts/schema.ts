@@ -101,11 +101,15 @@ const receipt = z
     completion: z
       .object({
         id: z.string(),
-        usage_source: z.enum(USAGE_SOURCES),
+        usage_source: z.enum(USAGE_SOURCES).describe("`elsewhere`: see `superseded_by`"),
         call_ids: z.array(z.string()).describe("Calls of the trace that report it"),
         counted_call_id: z.string().describe("Call that counts it"),
       })
       .nullable(),
+    superseded_by: z
+      .object({ call_id: z.string(), trace_id: z.string() })
+      .nullable()
+      .describe("Call that counts the request instead, mostly of another trace; null if this call counts"),
     lines: z.array(line).describe("Line items, which sum to `total`"),
     unpriced: z.array(
       line.pick({ of: true, llm: true, provider: true, tier: true, unit: true, quantity: true }),

@@ -69,6 +69,7 @@ describe("receiptOf", () => {
             book,
             completionId: "",
             usageBasis: "",
+            supersededBy: undefined,
           });
           const expected = totalOf(call);
           expect(costFields.map(({ wire }) => pico(receipt.total[wire]))).toEqual(expected);
@@ -101,6 +102,7 @@ describe("receiptOf", () => {
             book,
             completionId: "",
             usageBasis: "",
+            supersededBy: undefined,
           });
           expect(usage.map(({ reported }) => reported.prompt_tokens)).toEqual(
             row.usage.map(({ promptTokens }) => promptTokens),
