@@ -137,7 +137,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(ingestRoutes, { ...ingestDeps, engine, lookup, clock, requestErasure });
   await app.register(contentRoutes, { engine, writer: writers.content, bodyLimitBytes });
   await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
-  await app.register(otlpRoutes, ingestDeps);
+  const telemetry = { keepsContent: config.AGENT_CONTENT, onIgnored: metrics.telemetryIgnored };
+  await app.register(otlpRoutes, { ...ingestDeps, ...telemetry, storePoints: async () => undefined });
   const readDeps = { engine, costsFor: costsBy(prices) };
   const { MAX_TRACE_CALLS: maxTraceCalls } = config;
   await app.register(traceUsageRoutes, { ...readDeps, maxTraceCalls });

@@ -160,6 +160,7 @@ const schema = z.object({
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: positiveMs.default(1_200_000),
   UPSTREAM_IDLE_TIMEOUT_MS: positiveMs.default(1_200_000),
   GATEWAY_CAPTURE_CONTENT: onOrOff.default(true),
+  AGENT_CONTENT: onOrOff.default(false),
   BUDGET_REPLICAS: whole(1, 1000).default(1),
 
   ALERT_WEBHOOK_URL: httpUrl

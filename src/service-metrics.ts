@@ -7,6 +7,7 @@ export interface ServiceMetrics {
   readonly statements: StatementMeter;
   readonly batchWritten: (batch: BatchEvent) => void;
   readonly priceUnknown: (llmId: string) => void;
+  readonly telemetryIgnored: (signal: string, count: number) => void;
 }
 
 const MAX_MODELS = 100;
@@ -18,6 +19,7 @@ export function createServiceMetrics(registry: Registry): ServiceMetrics {
     statements: statementMeter(registry),
     batchWritten: batchMeter(registry),
     priceUnknown: unknownPriceMeter(registry),
+    telemetryIgnored: ignoredTelemetryMeter(registry),
   };
 }
 
@@ -89,4 +91,14 @@ function unknownPriceMeter(registry: Registry): ServiceMetrics["priceUnknown"] {
     if (known.size < MAX_MODELS) known.add(llm);
     responses.inc({ llm: known.has(llm) ? llm : OTHER_MODELS });
   };
+}
+
+function ignoredTelemetryMeter(registry: Registry): ServiceMetrics["telemetryIgnored"] {
+  const ignored = new Counter({
+    name: "sumtree_otlp_ignored_total",
+    help: "Log records and data points accepted but not stored, by signal",
+    labelNames: ["signal"],
+    registers: [registry],
+  });
+  return (signal, count) => ignored.inc({ signal }, count);
 }

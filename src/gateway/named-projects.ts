@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { isProjectId, type Grant } from "../http/auth/grant.ts";
+import { isProjectId, onlyProjectOf, type Grant } from "../http/auth/grant.ts";
 import { headerText } from "../http/header-text.ts";
 import { AppError, invalid } from "../shared/errors.ts";
 import { isExactInteger, isJsonObject, stringifyJson } from "../shared/json.ts";
@@ -16,15 +16,9 @@ export function projectOf(request: FastifyRequest): Named {
   const name = typeof named === "string" ? headerText(named) : "";
   if (isProjectId(name)) return { project: request.grant.project(name) };
   // SDKs send OpenAI's own project ids in the same header
-  const project = onlyProjectOf(request);
+  const project = onlyProjectOf(request.grant);
   if (project !== undefined) return { project };
   return { project, reason: name === "" ? "no_project" : "not_a_project" };
-}
-
-/** Returns the project of a single-project key. */
-export function onlyProjectOf({ grant }: FastifyRequest): Project | undefined {
-  const [only = "*", ...others] = new Set(grant.key.projects);
-  return others.length > 0 || only.includes("*") ? undefined : grant.project(only);
 }
 
 // The upstream acts with the operator's key, so a client could reach any of its projects by name.

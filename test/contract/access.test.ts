@@ -102,6 +102,10 @@ const samples: Readonly<Record<string, object | null>> = {
   "POST /table/query_stats": { project_id, digest: "d" },
   "POST /otel/v1/traces": null, // the project stands in a header or in the spans: test/http/otlp
   "POST /agents/otel/v1/traces": null,
+  "POST /otel/v1/logs": null,
+  "POST /agents/otel/v1/logs": null,
+  "POST /otel/v1/metrics": null,
+  "POST /agents/otel/v1/metrics": null,
   "DELETE /projects/{entity}/{project}": {},
   "GET /audit": null, // it may name one, and shows what is about all of a key's: test/http/audit
   "GET /deletions/{id}": null, // the project stands in the receipt: test/http/projects
@@ -169,6 +173,8 @@ it("a key of scope ingest adds data, and cannot delete or set prices", () => {
     .filter((route) => route.scope === "ingest")
     .map(({ route }) => route.slice("POST ".length));
   expect(reached.toSorted()).toEqual([
+    "/agents/otel/v1/logs",
+    "/agents/otel/v1/metrics",
     "/agents/otel/v1/traces",
     "/call/end",
     "/call/start",
@@ -179,6 +185,8 @@ it("a key of scope ingest adds data, and cannot delete or set prices", () => {
     "/feedback/replace",
     "/file/create",
     "/obj/create",
+    "/otel/v1/logs",
+    "/otel/v1/metrics",
     "/otel/v1/traces",
     "/table/create",
     "/table/create_from_digests",

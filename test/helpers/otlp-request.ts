@@ -1,9 +1,5 @@
 import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
-import {
-  ExportTraceServiceRequestSchema,
-  ExportTraceServiceResponseSchema,
-  SpanSchema,
-} from "../../src/ingest/otlp/otlp_pb.ts";
+import { ExportRequestSchema, ExportResponseSchema, SpanSchema } from "../../src/ingest/otlp/otlp_pb.ts";
 
 export type SpanInit = MessageInitShape<typeof SpanSchema>;
 
@@ -40,18 +36,18 @@ export interface Batch {
 }
 
 export function encodeRequest(...batches: readonly Batch[]): Buffer {
-  const resourceSpans = batches.map(({ spans, resource = { "sumtree.project": "acme/otlp" } }) => ({
+  const resources = batches.map(({ spans, resource = { "sumtree.project": "acme/otlp" } }) => ({
     resource: { attributes: Object.entries(resource).map(([key, text]) => textAttribute(key, text)) },
-    scopeSpans: [{ spans: spans.map((span) => toBinary(SpanSchema, create(SpanSchema, span))) }],
+    scopes: [{ items: spans.map((span) => toBinary(SpanSchema, create(SpanSchema, span))) }],
   }));
-  const request = create(ExportTraceServiceRequestSchema, { resourceSpans });
-  return Buffer.from(toBinary(ExportTraceServiceRequestSchema, request));
+  const request = create(ExportRequestSchema, { resources });
+  return Buffer.from(toBinary(ExportRequestSchema, request));
 }
 
 /** `partial_success` of an answer; undefined on full success. */
 export function partialSuccess(response: Buffer): { rejected: number; message: string } | undefined {
-  const { partialSuccess: partial } = fromBinary(ExportTraceServiceResponseSchema, response);
+  const { partialSuccess: partial } = fromBinary(ExportResponseSchema, response);
   return partial === undefined
     ? undefined
-    : { rejected: Number(partial.rejectedSpans), message: partial.errorMessage };
+    : { rejected: Number(partial.rejected), message: partial.errorMessage };
 }

@@ -237,6 +237,17 @@ describe("the project of a span", () => {
     expect(answer.status).toBe(403);
   });
 
+  it("is that of a key of one project, if none is named", async () => {
+    const headers = { authorization: authorization(await writerKey("acme/implied")) };
+    expect((await send(encodeRequest({ spans, resource: {} }), headers)).status).toBe(200);
+    expect(await storedIds("acme/implied")).toEqual([spanId(0)]);
+    const named = await send(encodeRequest({ spans, resource: {} }), {
+      ...headers,
+      project_id: "acme/named",
+    });
+    expect(named.status).toBe(403);
+  });
+
   it("does not reject spans of other projects if it is rejected", async () => {
     const key = await writerKey("acme/mine");
     const body = encodeRequest(

@@ -10,7 +10,7 @@ import { buffer } from "node:stream/consumers";
 import { fromBinary } from "@bufbuild/protobuf";
 import { gunzipSync } from "node:zlib";
 import {
-  ExportTraceServiceRequestSchema,
+  ExportRequestSchema,
   InstrumentationScopeSchema,
   SpanSchema,
 } from "../../src/ingest/otlp/otlp_pb.ts";
@@ -33,11 +33,11 @@ const scopeSpans: Json[] = [];
 const receiver = createServer((request, response) => {
   void buffer(request).then((sent) => {
     const body = request.headers["content-encoding"] === "gzip" ? gunzipSync(sent) : sent;
-    for (const group of fromBinary(ExportTraceServiceRequestSchema, body).resourceSpans) {
-      for (const { scope, spans } of group.scopeSpans) {
+    for (const group of fromBinary(ExportRequestSchema, body).resources) {
+      for (const { scope, items } of group.scopes) {
         scopeSpans.push({
           scope: scope === undefined ? {} : toJson(InstrumentationScopeSchema, scope),
-          spans: spans.map((bytes) => withHexIds(toJson(SpanSchema, fromBinary(SpanSchema, bytes)) as Json)),
+          spans: items.map((bytes) => withHexIds(toJson(SpanSchema, fromBinary(SpanSchema, bytes)) as Json)),
         });
       }
     }

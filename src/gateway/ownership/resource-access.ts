@@ -1,16 +1,8 @@
 import type { FastifyRequest } from "fastify";
-import type { Grant } from "../../http/auth/grant.ts";
+import { onlyProjectOf, type Grant } from "../../http/auth/grant.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import {
-  checkNamedInBody,
-  onlyProjectOf,
-  projectOf,
-  PROJECT_MEMBERS,
-  queryOf,
-  textOf,
-  textsIn,
-} from "../named-projects.ts";
+import { checkNamedInBody, projectOf, PROJECT_MEMBERS, queryOf, textOf, textsIn } from "../named-projects.ts";
 import { pathBehindPrefix } from "../relay/upstream-path.ts";
 import { JsonList } from "./json-list.ts";
 import type { OwnerLedger } from "./ledger/owner-ledger.ts";
@@ -36,7 +28,7 @@ export async function accessOf(
   { kind, needsModel = false }: ResourceRoute,
 ) {
   const { grant, params, url } = request;
-  let owner = projectOf(request).project ?? onlyProjectOf(request);
+  let owner = projectOf(request).project ?? onlyProjectOf(request.grant);
   const query = queryOf(url);
   await checkOwned(grant, ledger, [params, ...query.map(([name, text]) => ({ [name]: text }))]);
   const extra = query.find(([name]) => !QUERY.has(name));

@@ -65,6 +65,12 @@ function newGrant(key: ApiKey): Grant {
   };
 }
 
+/** Returns the project of a single-project key. */
+export function onlyProjectOf(grant: Grant): Project | undefined {
+  const [only = "*", ...others] = new Set(grant.key.projects);
+  return others.length > 0 || only.includes("*") ? undefined : grant.project(only);
+}
+
 function entityOf({ projects }: ApiKey): string | undefined {
   const entities = new Set(projects.map((pattern) => pattern.split("/", 1)[0]!));
   const [entity] = entities;

@@ -10,7 +10,7 @@ export function readAttributes(attributes: readonly KeyValue[]): Attributes {
 }
 
 /** Converts a value to JSON: bytes to base64, integers exactly. The decoder limits its depth. */
-function plainValue(value: AnyValue | undefined): unknown {
+export function plainValue(value: AnyValue | undefined): unknown {
   const sent = value?.value;
   switch (sent?.case) {
     case "stringValue":

@@ -1,47 +1,53 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { AppError } from "../../shared/errors.ts";
 import { readAttributes } from "./attributes.ts";
-import { fromMessage, MAX_SPAN_ITEMS, TOO_LARGE, UNREADABLE } from "./decode-span.ts";
+import { maxItemsOf, tooLarge, unreadable, type Encoded, type SentItem } from "./encoded.ts";
 import { MAX_REQUEST_ITEMS, tooManyItems } from "./limits.ts";
 import { unflatten } from "./unflatten.ts";
 import { countItems } from "./measure.ts";
-import { ExportTraceServiceRequestSchema, SpanSchema, type ExportTraceServiceRequest } from "./otlp_pb.ts";
-import type { OtelSpan, SentSpan } from "./span.ts";
+import { ExportRequestSchema, type ExportRequest } from "./otlp_pb.ts";
+import type { SignalNames } from "./signal-names.ts";
 
 const options = { readUnknownFields: false };
 
-/** Reads the spans of an OTLP/protobuf request. Errors: bad_request, if it is malformed; payload_too_large. */
-export function spansOfProtobuf(body: Uint8Array): readonly SentSpan[] {
-  return decodeRequest(body).resourceSpans.flatMap(({ resource, scopeSpans }) => {
+/** Reads the items of an OTLP/protobuf request. Errors: bad_request, if it is malformed; payload_too_large. */
+export function itemsOfProtobuf(body: Uint8Array, names: SignalNames): readonly SentItem[] {
+  return decodeRequest(body, names).resources.flatMap(({ resource, scopes }) => {
     const attributes = readAttributes(resource?.attributes ?? []);
     const nestedResource = unflatten(attributes);
-    return scopeSpans.flatMap(({ scope, spans }) => {
+    return scopes.flatMap(({ scope, items }) => {
       const origin = {
         resource: attributes,
         nestedResource,
         scopeName: scope?.name ?? "",
         scopeVersion: scope?.version ?? "",
       };
-      return spans.map((bytes): SentSpan => ({ origin, decode: () => decodeSpan(bytes) }));
+      return items.map((bytes): SentItem => ({ origin, encoded: encodedBytes(bytes) }));
     });
   });
 }
 
-function decodeRequest(body: Uint8Array): ExportTraceServiceRequest {
+function decodeRequest(body: Uint8Array, { service }: SignalNames): ExportRequest {
   try {
-    const count = countItems(ExportTraceServiceRequestSchema, body, MAX_REQUEST_ITEMS + 1);
-    if (count <= MAX_REQUEST_ITEMS) return fromBinary(ExportTraceServiceRequestSchema, body, options);
+    const count = countItems(ExportRequestSchema, body, MAX_REQUEST_ITEMS + 1);
+    if (count <= MAX_REQUEST_ITEMS) return fromBinary(ExportRequestSchema, body, options);
   } catch (cause) {
-    throw new AppError("bad_request", "The body is not an encoded ExportTraceServiceRequest.", { cause });
+    throw new AppError("bad_request", `The body is not an encoded ${service}Request.`, { cause });
   }
   throw tooManyItems();
 }
 
-function decodeSpan(bytes: Uint8Array): OtelSpan | string {
-  try {
-    if (countItems(SpanSchema, bytes, MAX_SPAN_ITEMS + 1) > MAX_SPAN_ITEMS) return TOO_LARGE;
-    return fromMessage(fromBinary(SpanSchema, bytes, options));
-  } catch {
-    return UNREADABLE;
-  }
+function encodedBytes(bytes: Uint8Array): Encoded {
+  return {
+    decode(schema) {
+      const max = maxItemsOf(schema);
+      try {
+        if (countItems(schema, bytes, max + 1) > max) return tooLarge(schema);
+        return fromBinary(schema, bytes, options);
+      } catch {
+        return unreadable(schema);
+      }
+    },
+    pointsOf: ({ data }) => data.value?.dataPoints.map(encodedBytes) ?? [],
+  };
 }

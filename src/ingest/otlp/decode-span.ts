@@ -1,13 +1,12 @@
 import { readAttributes } from "./attributes.ts";
-import type { Span } from "./otlp_pb.ts";
+import type { Encoded } from "./encoded.ts";
+import { hex } from "./hex.ts";
+import { SpanSchema } from "./otlp_pb.ts";
 import type { OtelSpan } from "./span.ts";
 
-/** Limit of attributes, events, links and nested values of one span. */
-export const MAX_SPAN_ITEMS = 50_000;
-export const TOO_LARGE = `a span has more than ${MAX_SPAN_ITEMS} attributes, events and nested values`;
-export const UNREADABLE = "a span cannot be decoded";
-
-export function fromMessage(span: Span): OtelSpan {
+export function decodeSpan(encoded: Encoded): OtelSpan | string {
+  const span = encoded.decode(SpanSchema);
+  if (typeof span === "string") return span;
   return {
     traceId: hex(span.traceId),
     spanId: hex(span.spanId),
@@ -29,8 +28,4 @@ export function fromMessage(span: Span): OtelSpan {
     })),
     status: { code: span.status?.code ?? 0, message: span.status?.message ?? "" },
   };
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }

@@ -1,5 +1,4 @@
 import type { Attributes } from "./attributes.ts";
-import type { SpanOrigin } from "./span.ts";
 
 /** A log record as sent. */
 export interface OtelLogRecord {
@@ -14,11 +13,4 @@ export interface OtelLogRecord {
   /** Lower-case hex; '' if not sent. */
   readonly traceId: string;
   readonly spanId: string;
-}
-
-/** A log record decoded on demand, so that a malformed one does not reject the others. */
-export interface SentLogRecord {
-  readonly origin: SpanOrigin;
-  /** Returns the record, or the reason why it is rejected. */
-  readonly decode: () => OtelLogRecord | string;
 }

@@ -1,21 +1,24 @@
+import type { Project } from "../../shared/project.ts";
 import type { Attributes } from "./attributes.ts";
 import type { SpanOrigin } from "./span.ts";
 
-/** A number data point of a sum or gauge, as sent. Histograms and summaries are accepted, but not read. */
+/** A number data point of a sum, as sent. Gauges, histograms and summaries are accepted, but not read. */
 export interface OtelMetricPoint {
   readonly metric: string;
-  /** `delta`, `cumulative`: of a sum. */
-  readonly kind: "delta" | "cumulative" | "gauge";
+  readonly kind: "delta" | "cumulative";
   /** 0 if not sent. */
   readonly startedAtNanos: bigint;
   readonly atNanos: bigint;
+  /** May be infinite or NaN. */
   readonly value: number;
   readonly attributes: Attributes;
 }
 
-/** Points of a metric decoded on demand, so that a malformed one does not reject the others. */
-export interface SentMetric {
+/** A data point with what it is stored by. */
+export interface SentPoint {
+  readonly project: Project;
+  /** Id of the API key. */
+  readonly apiKey: string;
   readonly origin: SpanOrigin;
-  /** Returns the points, each of them or the reason why it is rejected. */
-  readonly decode: () => readonly (OtelMetricPoint | string)[];
+  readonly point: OtelMetricPoint;
 }

@@ -1,6 +1,7 @@
-// The part of the OpenTelemetry protocol for traces that Sumtree reads and writes, OTLP 1.x.
-// Field numbers: https://github.com/open-telemetry/opentelemetry-proto. Enums are int32 (the same on the wire);
-// spans are bytes (the same on the wire), so that each one is measured and decoded separately.
+// The part of the OpenTelemetry protocol that Sumtree reads and writes, OTLP 1.x.
+// Field numbers: https://github.com/open-telemetry/opentelemetry-proto. The same on the wire are: enums and int32; spans, log
+// records, metrics or data points and bytes, so that each one is measured and decoded separately; the requests and responses of
+// all signals, and all kinds of metrics as far as they are read.
 //
 // otlp_pb.ts is generated from this file:
 //   npx -p @bufbuild/buf@1.75.0 -p @bufbuild/protoc-gen-es@2.17.0 \
@@ -21,45 +22,45 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file otlp.proto.
  */
 export const file_otlp: GenFile = /*@__PURE__*/
-  fileDesc("CgpvdGxwLnByb3RvEgxzdW10cmVlLm90bHAiUAoZRXhwb3J0VHJhY2VTZXJ2aWNlUmVxdWVzdBIzCg5yZXNvdXJjZV9zcGFucxgBIAMoCzIbLnN1bXRyZWUub3RscC5SZXNvdXJjZVNwYW5zImgKDVJlc291cmNlU3BhbnMSKAoIcmVzb3VyY2UYASABKAsyFi5zdW10cmVlLm90bHAuUmVzb3VyY2USLQoLc2NvcGVfc3BhbnMYAiADKAsyGC5zdW10cmVlLm90bHAuU2NvcGVTcGFucyI2CghSZXNvdXJjZRIqCgphdHRyaWJ1dGVzGAEgAygLMhYuc3VtdHJlZS5vdGxwLktleVZhbHVlIk4KClNjb3BlU3BhbnMSMQoFc2NvcGUYASABKAsyIi5zdW10cmVlLm90bHAuSW5zdHJ1bWVudGF0aW9uU2NvcGUSDQoFc3BhbnMYAiADKAwiNQoUSW5zdHJ1bWVudGF0aW9uU2NvcGUSDAoEbmFtZRgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJIrECCgRTcGFuEhAKCHRyYWNlX2lkGAEgASgMEg8KB3NwYW5faWQYAiABKAwSFgoOcGFyZW50X3NwYW5faWQYBCABKAwSDAoEbmFtZRgFIAEoCRIMCgRraW5kGAYgASgFEhwKFHN0YXJ0X3RpbWVfdW5peF9uYW5vGAcgASgGEhoKEmVuZF90aW1lX3VuaXhfbmFubxgIIAEoBhIqCgphdHRyaWJ1dGVzGAkgAygLMhYuc3VtdHJlZS5vdGxwLktleVZhbHVlEiMKBmV2ZW50cxgLIAMoCzITLnN1bXRyZWUub3RscC5FdmVudBIhCgVsaW5rcxgNIAMoCzISLnN1bXRyZWUub3RscC5MaW5rEiQKBnN0YXR1cxgPIAEoCzIULnN1bXRyZWUub3RscC5TdGF0dXMiWQoFRXZlbnQSFgoOdGltZV91bml4X25hbm8YASABKAYSDAoEbmFtZRgCIAEoCRIqCgphdHRyaWJ1dGVzGAMgAygLMhYuc3VtdHJlZS5vdGxwLktleVZhbHVlIlUKBExpbmsSEAoIdHJhY2VfaWQYASABKAwSDwoHc3Bhbl9pZBgCIAEoDBIqCgphdHRyaWJ1dGVzGAQgAygLMhYuc3VtdHJlZS5vdGxwLktleVZhbHVlIicKBlN0YXR1cxIPCgdtZXNzYWdlGAIgASgJEgwKBGNvZGUYAyABKAUiPgoIS2V5VmFsdWUSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuc3VtdHJlZS5vdGxwLkFueVZhbHVlIuoBCghBbnlWYWx1ZRIWCgxzdHJpbmdfdmFsdWUYASABKAlIABIUCgpib29sX3ZhbHVlGAIgASgISAASEwoJaW50X3ZhbHVlGAMgASgDSAASFgoMZG91YmxlX3ZhbHVlGAQgASgBSAASLwoLYXJyYXlfdmFsdWUYBSABKAsyGC5zdW10cmVlLm90bHAuQXJyYXlWYWx1ZUgAEjIKDGt2bGlzdF92YWx1ZRgGIAEoCzIaLnN1bXRyZWUub3RscC5LZXlWYWx1ZUxpc3RIABIVCgtieXRlc192YWx1ZRgHIAEoDEgAQgcKBXZhbHVlIjQKCkFycmF5VmFsdWUSJgoGdmFsdWVzGAEgAygLMhYuc3VtdHJlZS5vdGxwLkFueVZhbHVlIjYKDEtleVZhbHVlTGlzdBImCgZ2YWx1ZXMYASADKAsyFi5zdW10cmVlLm90bHAuS2V5VmFsdWUiXgoaRXhwb3J0VHJhY2VTZXJ2aWNlUmVzcG9uc2USQAoPcGFydGlhbF9zdWNjZXNzGAEgASgLMicuc3VtdHJlZS5vdGxwLkV4cG9ydFRyYWNlUGFydGlhbFN1Y2Nlc3MiSgoZRXhwb3J0VHJhY2VQYXJ0aWFsU3VjY2VzcxIWCg5yZWplY3RlZF9zcGFucxgBIAEoAxIVCg1lcnJvcl9tZXNzYWdlGAIgASgJQgeSAwQIAiADYghlZGl0aW9uc3DoBw");
+  fileDesc("CgpvdGxwLnByb3RvEgxzdW10cmVlLm90bHAiPwoNRXhwb3J0UmVxdWVzdBIuCglyZXNvdXJjZXMYASADKAsyGy5zdW10cmVlLm90bHAuUmVzb3VyY2VJdGVtcyJjCg1SZXNvdXJjZUl0ZW1zEigKCHJlc291cmNlGAEgASgLMhYuc3VtdHJlZS5vdGxwLlJlc291cmNlEigKBnNjb3BlcxgCIAMoCzIYLnN1bXRyZWUub3RscC5TY29wZUl0ZW1zIjYKCFJlc291cmNlEioKCmF0dHJpYnV0ZXMYASADKAsyFi5zdW10cmVlLm90bHAuS2V5VmFsdWUiTgoKU2NvcGVJdGVtcxIxCgVzY29wZRgBIAEoCzIiLnN1bXRyZWUub3RscC5JbnN0cnVtZW50YXRpb25TY29wZRINCgVpdGVtcxgCIAMoDCI1ChRJbnN0cnVtZW50YXRpb25TY29wZRIMCgRuYW1lGAEgASgJEg8KB3ZlcnNpb24YAiABKAkisQIKBFNwYW4SEAoIdHJhY2VfaWQYASABKAwSDwoHc3Bhbl9pZBgCIAEoDBIWCg5wYXJlbnRfc3Bhbl9pZBgEIAEoDBIMCgRuYW1lGAUgASgJEgwKBGtpbmQYBiABKAUSHAoUc3RhcnRfdGltZV91bml4X25hbm8YByABKAYSGgoSZW5kX3RpbWVfdW5peF9uYW5vGAggASgGEioKCmF0dHJpYnV0ZXMYCSADKAsyFi5zdW10cmVlLm90bHAuS2V5VmFsdWUSIwoGZXZlbnRzGAsgAygLMhMuc3VtdHJlZS5vdGxwLkV2ZW50EiEKBWxpbmtzGA0gAygLMhIuc3VtdHJlZS5vdGxwLkxpbmsSJAoGc3RhdHVzGA8gASgLMhQuc3VtdHJlZS5vdGxwLlN0YXR1cyJZCgVFdmVudBIWCg50aW1lX3VuaXhfbmFubxgBIAEoBhIMCgRuYW1lGAIgASgJEioKCmF0dHJpYnV0ZXMYAyADKAsyFi5zdW10cmVlLm90bHAuS2V5VmFsdWUiVQoETGluaxIQCgh0cmFjZV9pZBgBIAEoDBIPCgdzcGFuX2lkGAIgASgMEioKCmF0dHJpYnV0ZXMYBCADKAsyFi5zdW10cmVlLm90bHAuS2V5VmFsdWUiJwoGU3RhdHVzEg8KB21lc3NhZ2UYAiABKAkSDAoEY29kZRgDIAEoBSLNAQoJTG9nUmVjb3JkEhYKDnRpbWVfdW5peF9uYW5vGAEgASgGEiQKBGJvZHkYBSABKAsyFi5zdW10cmVlLm90bHAuQW55VmFsdWUSKgoKYXR0cmlidXRlcxgGIAMoCzIWLnN1bXRyZWUub3RscC5LZXlWYWx1ZRIQCgh0cmFjZV9pZBgJIAEoDBIPCgdzcGFuX2lkGAogASgMEh8KF29ic2VydmVkX3RpbWVfdW5peF9uYW5vGAsgASgGEhIKCmV2ZW50X25hbWUYDCABKAkiiQIKBk1ldHJpYxIMCgRuYW1lGAEgASgJEikKBWdhdWdlGAUgASgLMhguc3VtdHJlZS5vdGxwLkRhdGFQb2ludHNIABInCgNzdW0YByABKAsyGC5zdW10cmVlLm90bHAuRGF0YVBvaW50c0gAEi0KCWhpc3RvZ3JhbRgJIAEoCzIYLnN1bXRyZWUub3RscC5EYXRhUG9pbnRzSAASOQoVZXhwb25lbnRpYWxfaGlzdG9ncmFtGAogASgLMhguc3VtdHJlZS5vdGxwLkRhdGFQb2ludHNIABIrCgdzdW1tYXJ5GAsgASgLMhguc3VtdHJlZS5vdGxwLkRhdGFQb2ludHNIAEIGCgRkYXRhIkIKCkRhdGFQb2ludHMSEwoLZGF0YV9wb2ludHMYASADKAwSHwoXYWdncmVnYXRpb25fdGVtcG9yYWxpdHkYAiABKAUiowEKD051bWJlckRhdGFQb2ludBIcChRzdGFydF90aW1lX3VuaXhfbmFubxgCIAEoBhIWCg50aW1lX3VuaXhfbmFubxgDIAEoBhITCglhc19kb3VibGUYBCABKAFIABIQCgZhc19pbnQYBiABKBBIABIqCgphdHRyaWJ1dGVzGAcgAygLMhYuc3VtdHJlZS5vdGxwLktleVZhbHVlQgcKBXZhbHVlIj4KCEtleVZhbHVlEgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLnN1bXRyZWUub3RscC5BbnlWYWx1ZSLqAQoIQW55VmFsdWUSFgoMc3RyaW5nX3ZhbHVlGAEgASgJSAASFAoKYm9vbF92YWx1ZRgCIAEoCEgAEhMKCWludF92YWx1ZRgDIAEoA0gAEhYKDGRvdWJsZV92YWx1ZRgEIAEoAUgAEi8KC2FycmF5X3ZhbHVlGAUgASgLMhguc3VtdHJlZS5vdGxwLkFycmF5VmFsdWVIABIyCgxrdmxpc3RfdmFsdWUYBiABKAsyGi5zdW10cmVlLm90bHAuS2V5VmFsdWVMaXN0SAASFQoLYnl0ZXNfdmFsdWUYByABKAxIAEIHCgV2YWx1ZSI0CgpBcnJheVZhbHVlEiYKBnZhbHVlcxgBIAMoCzIWLnN1bXRyZWUub3RscC5BbnlWYWx1ZSI2CgxLZXlWYWx1ZUxpc3QSJgoGdmFsdWVzGAEgAygLMhYuc3VtdHJlZS5vdGxwLktleVZhbHVlIk0KDkV4cG9ydFJlc3BvbnNlEjsKD3BhcnRpYWxfc3VjY2VzcxgBIAEoCzIiLnN1bXRyZWUub3RscC5FeHBvcnRQYXJ0aWFsU3VjY2VzcyI/ChRFeHBvcnRQYXJ0aWFsU3VjY2VzcxIQCghyZWplY3RlZBgBIAEoAxIVCg1lcnJvcl9tZXNzYWdlGAIgASgJQgeSAwQIAiADYghlZGl0aW9uc3DoBw");
 
 /**
- * @generated from message sumtree.otlp.ExportTraceServiceRequest
+ * @generated from message sumtree.otlp.ExportRequest
  */
-export type ExportTraceServiceRequest = Message<"sumtree.otlp.ExportTraceServiceRequest"> & {
+export type ExportRequest = Message<"sumtree.otlp.ExportRequest"> & {
   /**
-   * @generated from field: repeated sumtree.otlp.ResourceSpans resource_spans = 1;
+   * @generated from field: repeated sumtree.otlp.ResourceItems resources = 1;
    */
-  resourceSpans: ResourceSpans[];
+  resources: ResourceItems[];
 };
 
 /**
- * Describes the message sumtree.otlp.ExportTraceServiceRequest.
- * Use `create(ExportTraceServiceRequestSchema)` to create a new message.
+ * Describes the message sumtree.otlp.ExportRequest.
+ * Use `create(ExportRequestSchema)` to create a new message.
  */
-export const ExportTraceServiceRequestSchema: GenMessage<ExportTraceServiceRequest> = /*@__PURE__*/
+export const ExportRequestSchema: GenMessage<ExportRequest> = /*@__PURE__*/
   messageDesc(file_otlp, 0);
 
 /**
- * @generated from message sumtree.otlp.ResourceSpans
+ * @generated from message sumtree.otlp.ResourceItems
  */
-export type ResourceSpans = Message<"sumtree.otlp.ResourceSpans"> & {
+export type ResourceItems = Message<"sumtree.otlp.ResourceItems"> & {
   /**
    * @generated from field: sumtree.otlp.Resource resource = 1;
    */
   resource?: Resource | undefined;
 
   /**
-   * @generated from field: repeated sumtree.otlp.ScopeSpans scope_spans = 2;
+   * @generated from field: repeated sumtree.otlp.ScopeItems scopes = 2;
    */
-  scopeSpans: ScopeSpans[];
+  scopes: ScopeItems[];
 };
 
 /**
- * Describes the message sumtree.otlp.ResourceSpans.
- * Use `create(ResourceSpansSchema)` to create a new message.
+ * Describes the message sumtree.otlp.ResourceItems.
+ * Use `create(ResourceItemsSchema)` to create a new message.
  */
-export const ResourceSpansSchema: GenMessage<ResourceSpans> = /*@__PURE__*/
+export const ResourceItemsSchema: GenMessage<ResourceItems> = /*@__PURE__*/
   messageDesc(file_otlp, 1);
 
 /**
@@ -80,25 +81,25 @@ export const ResourceSchema: GenMessage<Resource> = /*@__PURE__*/
   messageDesc(file_otlp, 2);
 
 /**
- * @generated from message sumtree.otlp.ScopeSpans
+ * @generated from message sumtree.otlp.ScopeItems
  */
-export type ScopeSpans = Message<"sumtree.otlp.ScopeSpans"> & {
+export type ScopeItems = Message<"sumtree.otlp.ScopeItems"> & {
   /**
    * @generated from field: sumtree.otlp.InstrumentationScope scope = 1;
    */
   scope?: InstrumentationScope | undefined;
 
   /**
-   * @generated from field: repeated bytes spans = 2;
+   * @generated from field: repeated bytes items = 2;
    */
-  spans: Uint8Array[];
+  items: Uint8Array[];
 };
 
 /**
- * Describes the message sumtree.otlp.ScopeSpans.
- * Use `create(ScopeSpansSchema)` to create a new message.
+ * Describes the message sumtree.otlp.ScopeItems.
+ * Use `create(ScopeItemsSchema)` to create a new message.
  */
-export const ScopeSpansSchema: GenMessage<ScopeSpans> = /*@__PURE__*/
+export const ScopeItemsSchema: GenMessage<ScopeItems> = /*@__PURE__*/
   messageDesc(file_otlp, 3);
 
 /**
@@ -267,6 +268,171 @@ export const StatusSchema: GenMessage<Status> = /*@__PURE__*/
   messageDesc(file_otlp, 8);
 
 /**
+ * @generated from message sumtree.otlp.LogRecord
+ */
+export type LogRecord = Message<"sumtree.otlp.LogRecord"> & {
+  /**
+   * @generated from field: fixed64 time_unix_nano = 1;
+   */
+  timeUnixNano: bigint;
+
+  /**
+   * @generated from field: sumtree.otlp.AnyValue body = 5;
+   */
+  body?: AnyValue | undefined;
+
+  /**
+   * @generated from field: repeated sumtree.otlp.KeyValue attributes = 6;
+   */
+  attributes: KeyValue[];
+
+  /**
+   * @generated from field: bytes trace_id = 9;
+   */
+  traceId: Uint8Array;
+
+  /**
+   * @generated from field: bytes span_id = 10;
+   */
+  spanId: Uint8Array;
+
+  /**
+   * @generated from field: fixed64 observed_time_unix_nano = 11;
+   */
+  observedTimeUnixNano: bigint;
+
+  /**
+   * @generated from field: string event_name = 12;
+   */
+  eventName: string;
+};
+
+/**
+ * Describes the message sumtree.otlp.LogRecord.
+ * Use `create(LogRecordSchema)` to create a new message.
+ */
+export const LogRecordSchema: GenMessage<LogRecord> = /*@__PURE__*/
+  messageDesc(file_otlp, 9);
+
+/**
+ * @generated from message sumtree.otlp.Metric
+ */
+export type Metric = Message<"sumtree.otlp.Metric"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from oneof sumtree.otlp.Metric.data
+   */
+  data: {
+    /**
+     * @generated from field: sumtree.otlp.DataPoints gauge = 5;
+     */
+    value: DataPoints;
+    case: "gauge";
+  } | {
+    /**
+     * @generated from field: sumtree.otlp.DataPoints sum = 7;
+     */
+    value: DataPoints;
+    case: "sum";
+  } | {
+    /**
+     * @generated from field: sumtree.otlp.DataPoints histogram = 9;
+     */
+    value: DataPoints;
+    case: "histogram";
+  } | {
+    /**
+     * @generated from field: sumtree.otlp.DataPoints exponential_histogram = 10;
+     */
+    value: DataPoints;
+    case: "exponentialHistogram";
+  } | {
+    /**
+     * @generated from field: sumtree.otlp.DataPoints summary = 11;
+     */
+    value: DataPoints;
+    case: "summary";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message sumtree.otlp.Metric.
+ * Use `create(MetricSchema)` to create a new message.
+ */
+export const MetricSchema: GenMessage<Metric> = /*@__PURE__*/
+  messageDesc(file_otlp, 10);
+
+/**
+ * @generated from message sumtree.otlp.DataPoints
+ */
+export type DataPoints = Message<"sumtree.otlp.DataPoints"> & {
+  /**
+   * @generated from field: repeated bytes data_points = 1;
+   */
+  dataPoints: Uint8Array[];
+
+  /**
+   * @generated from field: int32 aggregation_temporality = 2;
+   */
+  aggregationTemporality: number;
+};
+
+/**
+ * Describes the message sumtree.otlp.DataPoints.
+ * Use `create(DataPointsSchema)` to create a new message.
+ */
+export const DataPointsSchema: GenMessage<DataPoints> = /*@__PURE__*/
+  messageDesc(file_otlp, 11);
+
+/**
+ * @generated from message sumtree.otlp.NumberDataPoint
+ */
+export type NumberDataPoint = Message<"sumtree.otlp.NumberDataPoint"> & {
+  /**
+   * @generated from field: fixed64 start_time_unix_nano = 2;
+   */
+  startTimeUnixNano: bigint;
+
+  /**
+   * @generated from field: fixed64 time_unix_nano = 3;
+   */
+  timeUnixNano: bigint;
+
+  /**
+   * @generated from oneof sumtree.otlp.NumberDataPoint.value
+   */
+  value: {
+    /**
+     * @generated from field: double as_double = 4;
+     */
+    value: number;
+    case: "asDouble";
+  } | {
+    /**
+     * @generated from field: sfixed64 as_int = 6;
+     */
+    value: bigint;
+    case: "asInt";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * @generated from field: repeated sumtree.otlp.KeyValue attributes = 7;
+   */
+  attributes: KeyValue[];
+};
+
+/**
+ * Describes the message sumtree.otlp.NumberDataPoint.
+ * Use `create(NumberDataPointSchema)` to create a new message.
+ */
+export const NumberDataPointSchema: GenMessage<NumberDataPoint> = /*@__PURE__*/
+  messageDesc(file_otlp, 12);
+
+/**
  * @generated from message sumtree.otlp.KeyValue
  */
 export type KeyValue = Message<"sumtree.otlp.KeyValue"> & {
@@ -286,7 +452,7 @@ export type KeyValue = Message<"sumtree.otlp.KeyValue"> & {
  * Use `create(KeyValueSchema)` to create a new message.
  */
 export const KeyValueSchema: GenMessage<KeyValue> = /*@__PURE__*/
-  messageDesc(file_otlp, 9);
+  messageDesc(file_otlp, 13);
 
 /**
  * @generated from message sumtree.otlp.AnyValue
@@ -345,7 +511,7 @@ export type AnyValue = Message<"sumtree.otlp.AnyValue"> & {
  * Use `create(AnyValueSchema)` to create a new message.
  */
 export const AnyValueSchema: GenMessage<AnyValue> = /*@__PURE__*/
-  messageDesc(file_otlp, 10);
+  messageDesc(file_otlp, 14);
 
 /**
  * @generated from message sumtree.otlp.ArrayValue
@@ -362,7 +528,7 @@ export type ArrayValue = Message<"sumtree.otlp.ArrayValue"> & {
  * Use `create(ArrayValueSchema)` to create a new message.
  */
 export const ArrayValueSchema: GenMessage<ArrayValue> = /*@__PURE__*/
-  messageDesc(file_otlp, 11);
+  messageDesc(file_otlp, 15);
 
 /**
  * @generated from message sumtree.otlp.KeyValueList
@@ -379,33 +545,33 @@ export type KeyValueList = Message<"sumtree.otlp.KeyValueList"> & {
  * Use `create(KeyValueListSchema)` to create a new message.
  */
 export const KeyValueListSchema: GenMessage<KeyValueList> = /*@__PURE__*/
-  messageDesc(file_otlp, 12);
+  messageDesc(file_otlp, 16);
 
 /**
- * @generated from message sumtree.otlp.ExportTraceServiceResponse
+ * @generated from message sumtree.otlp.ExportResponse
  */
-export type ExportTraceServiceResponse = Message<"sumtree.otlp.ExportTraceServiceResponse"> & {
+export type ExportResponse = Message<"sumtree.otlp.ExportResponse"> & {
   /**
-   * @generated from field: sumtree.otlp.ExportTracePartialSuccess partial_success = 1;
+   * @generated from field: sumtree.otlp.ExportPartialSuccess partial_success = 1;
    */
-  partialSuccess?: ExportTracePartialSuccess | undefined;
+  partialSuccess?: ExportPartialSuccess | undefined;
 };
 
 /**
- * Describes the message sumtree.otlp.ExportTraceServiceResponse.
- * Use `create(ExportTraceServiceResponseSchema)` to create a new message.
+ * Describes the message sumtree.otlp.ExportResponse.
+ * Use `create(ExportResponseSchema)` to create a new message.
  */
-export const ExportTraceServiceResponseSchema: GenMessage<ExportTraceServiceResponse> = /*@__PURE__*/
-  messageDesc(file_otlp, 13);
+export const ExportResponseSchema: GenMessage<ExportResponse> = /*@__PURE__*/
+  messageDesc(file_otlp, 17);
 
 /**
- * @generated from message sumtree.otlp.ExportTracePartialSuccess
+ * @generated from message sumtree.otlp.ExportPartialSuccess
  */
-export type ExportTracePartialSuccess = Message<"sumtree.otlp.ExportTracePartialSuccess"> & {
+export type ExportPartialSuccess = Message<"sumtree.otlp.ExportPartialSuccess"> & {
   /**
-   * @generated from field: int64 rejected_spans = 1;
+   * @generated from field: int64 rejected = 1;
    */
-  rejectedSpans: bigint;
+  rejected: bigint;
 
   /**
    * @generated from field: string error_message = 2;
@@ -414,9 +580,9 @@ export type ExportTracePartialSuccess = Message<"sumtree.otlp.ExportTracePartial
 };
 
 /**
- * Describes the message sumtree.otlp.ExportTracePartialSuccess.
- * Use `create(ExportTracePartialSuccessSchema)` to create a new message.
+ * Describes the message sumtree.otlp.ExportPartialSuccess.
+ * Use `create(ExportPartialSuccessSchema)` to create a new message.
  */
-export const ExportTracePartialSuccessSchema: GenMessage<ExportTracePartialSuccess> = /*@__PURE__*/
-  messageDesc(file_otlp, 14);
+export const ExportPartialSuccessSchema: GenMessage<ExportPartialSuccess> = /*@__PURE__*/
+  messageDesc(file_otlp, 18);
 

@@ -1,24 +1,26 @@
-import { create, toBinary, toJson } from "@bufbuild/protobuf";
-import { ExportTraceServiceResponseSchema } from "./otlp_pb.ts";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { ExportResponseSchema } from "./otlp_pb.ts";
+import type { SignalNames } from "./signal-names.ts";
 
 /** Maximum reasons in a response. */
 const MAX_REASONS = 5;
 
-/** Rejected span counts by reason. */
+/** Counts of rejected spans, log records or data points by reason. */
 export type Rejections = ReadonlyMap<string, number>;
 
-/** Builds OTLP's response, empty if all spans are stored. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response */
-export function exportResponse(rejections: Rejections, encoding: "protobuf" | "json"): Buffer | object {
+/** Builds OTLP's response, empty if nothing is rejected. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response */
+export function exportResponse(
+  rejections: Rejections,
+  names: SignalNames,
+  encoding: "protobuf" | "json",
+): Buffer | object {
   const rejected = [...rejections.values()].reduce((sum, count) => sum + count, 0);
-  const response = create(
-    ExportTraceServiceResponseSchema,
-    rejected === 0
-      ? {}
-      : { partialSuccess: { rejectedSpans: BigInt(rejected), errorMessage: reasonText(rejections) } },
-  );
-  return encoding === "protobuf"
-    ? Buffer.from(toBinary(ExportTraceServiceResponseSchema, response))
-    : (toJson(ExportTraceServiceResponseSchema, response) as object);
+  const errorMessage = reasonText(rejections);
+  if (encoding === "json")
+    return rejected === 0 ? {} : { partialSuccess: { [names.rejected]: String(rejected), errorMessage } };
+  const partial = { partialSuccess: { rejected: BigInt(rejected), errorMessage } };
+  const response = create(ExportResponseSchema, rejected === 0 ? {} : partial);
+  return Buffer.from(toBinary(ExportResponseSchema, response));
 }
 
 function reasonText(rejections: Rejections): string {

@@ -1,64 +1,83 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ingestAccess } from "../../http/auth/guard.ts";
+import type { CallEvent } from "../../calls/events/call-event.ts";
 import type { CallWriter } from "../../calls/write/call-writer.ts";
 import { describedBody } from "../../http/schemas/validation.ts";
+import type { Project } from "../../shared/project.ts";
+import { eventOfLog } from "./agents/event-of-log.ts";
 import { exportResponse } from "./response.ts";
 import type { Attributes } from "./attributes.ts";
-import { spansOfJson } from "./decode-json.ts";
-import { spansOfProtobuf } from "./decode-protobuf.ts";
+import { jsonDecoder } from "./decode-json.ts";
+import { decodeLogRecord } from "./decode-log-record.ts";
+import { decodeMetric } from "./decode-metric.ts";
+import { itemsOfProtobuf } from "./decode-protobuf.ts";
+import { decodeSpan } from "./decode-span.ts";
+import type { SentPoint } from "./metric-point.ts";
 import { projectOf } from "./project-of.ts";
-import { exportReq, exportRes } from "./schema.ts";
-import { storeSpans } from "./store-spans.ts";
+import { exportRoutes, PROTOBUF } from "./route-schemas.ts";
+import { LOGS, METRICS, TRACES, type SignalNames } from "./signal-names.ts";
+import { storeItems, type ItemStore } from "./store-items.ts";
+import { toCallEvent } from "./to-call-event.ts";
 
 export interface OtlpDeps {
   readonly writer: CallWriter;
   readonly bodyLimitBytes: number;
+  /** True to keep prompts, tool arguments and outputs of coding agents. */
+  readonly keepsContent: boolean;
+  /** Resolves when the points, all of one project, are durable. Errors: `StorageError`. */
+  readonly storePoints: (points: readonly SentPoint[]) => Promise<void>;
+  /** Counts items that are accepted, but not stored. */
+  readonly onIgnored: (signal: SignalNames["signal"], count: number) => void;
 }
 
-const PROTOBUF = "application/x-protobuf";
-
-const paths = [
-  {
-    path: "/otel/v1/traces",
-    operationId: "exportTraces",
-    summary: "Store spans of an OTLP/HTTP exporter",
-  },
-  {
-    path: "/agents/otel/v1/traces",
-    operationId: "exportAgentTraces",
-    summary: "Store spans of agents, as the Weave SDKs send them",
-  },
-];
-
-/** Registers the OTLP/HTTP routes for traces. 2xx means durable. */
-export async function otlpRoutes(
-  app: FastifyInstance,
-  { writer, bodyLimitBytes: bodyLimit }: OtlpDeps,
-): Promise<void> {
+/** Registers the OTLP/HTTP routes for traces, logs and metrics. 2xx means durable. */
+export async function otlpRoutes(app: FastifyInstance, deps: OtlpDeps): Promise<void> {
+  const { writer, keepsContent, storePoints } = deps;
+  const write = (project: Project, events: readonly CallEvent[]) => writer.write(project, events);
   app.addContentTypeParser(
     [PROTOBUF, "application/protobuf"],
     { parseAs: "buffer" },
     async (_request: FastifyRequest, body: Buffer) => body,
   );
   app.addHook("onRequest", readKeyHeader);
+  registerExport(app, TRACES, deps, {
+    decode: (encoded) => [decodeSpan(encoded)],
+    convert: (span, { origin, apiKey }) => toCallEvent(span, origin, apiKey),
+    write,
+  });
+  registerExport(app, LOGS, deps, {
+    decode: (encoded) => [decodeLogRecord(encoded)],
+    convert: (record, { origin, ...sender }) => eventOfLog(record, origin, { ...sender, keepsContent }),
+    write,
+  });
+  registerExport(app, METRICS, deps, {
+    decode: decodeMetric,
+    convert: (point, sender): SentPoint => ({ ...sender, point }),
+    write: (_project, points) => storePoints(points),
+  });
+}
 
-  const options = {
-    config: { access: ingestAccess, tag: "otel" },
-    bodyLimit,
-    ...describedBody,
-  };
-  for (const { path, ...text } of paths) {
-    app.post(path, { ...options, schema: { ...exporting, ...text } }, async (request, reply) => {
+function registerExport<Decoded extends object, Stored extends object>(
+  app: FastifyInstance,
+  names: SignalNames,
+  { bodyLimitBytes: bodyLimit, onIgnored }: OtlpDeps,
+  store: ItemStore<Decoded, Stored>,
+): void {
+  const itemsOfJson = jsonDecoder(names);
+  const config = { access: ingestAccess, tag: "otel" };
+  for (const { path, schema } of exportRoutes(names)) {
+    app.post(path, { config, bodyLimit, schema, ...describedBody }, async (request, reply) => {
       const { body, headers, grant } = request;
       const isProtobuf = Buffer.isBuffer(body);
-      const spans = isProtobuf ? spansOfProtobuf(body) : spansOfJson(body ?? {});
+      const items = isProtobuf ? itemsOfProtobuf(body, names) : itemsOfJson(body ?? {});
       const sender = {
         projectOf: (resource: Attributes) => projectOf(resource, headers, grant),
         apiKey: grant.keyId,
       };
-      const rejections = await storeSpans(spans, sender, writer);
+      const { rejections, ignored } = await storeItems(items, sender, store);
+      if (ignored > 0) onIgnored(names.signal, ignored);
       void reply.type(isProtobuf ? PROTOBUF : "application/json; charset=utf-8");
-      return exportResponse(rejections, isProtobuf ? "protobuf" : "json");
+      return exportResponse(rejections, names, isProtobuf ? "protobuf" : "json");
     });
   }
 }
@@ -70,47 +89,3 @@ async function readKeyHeader(request: FastifyRequest): Promise<void> {
     request.headers.authorization = `Bearer ${key}`;
   }
 }
-
-const exporting = {
-  description:
-    "OTLP over HTTP, protobuf or JSON, plain or compressed. The project is the header `project_id` or a resource attribute. " +
-    "Spans that cannot be stored are counted in the response. A response of 200 means that the others are on disk.",
-  success: "Empty if all spans were stored",
-  example: {
-    request: {
-      resourceSpans: [
-        {
-          resource: {
-            attributes: [
-              { key: "wandb.entity", value: { stringValue: "acme" } },
-              { key: "wandb.project", value: { stringValue: "demo" } },
-            ],
-          },
-          scopeSpans: [
-            {
-              spans: [
-                {
-                  traceId: "5b8efff798038103d269b633813fc60c",
-                  spanId: "eee19b7ec3c1b174",
-                  name: "chat gpt-4o",
-                  startTimeUnixNano: "1768469400000000000",
-                  endTimeUnixNano: "1768469402000000000",
-                  attributes: [
-                    { key: "gen_ai.request.model", value: { stringValue: "gpt-4o" } },
-                    { key: "gen_ai.usage.input_tokens", value: { intValue: "600" } },
-                    { key: "gen_ai.usage.output_tokens", value: { intValue: "150" } },
-                  ],
-                },
-              ],
-            },
-          ],
-        },
-      ],
-    },
-    response: {},
-  },
-  alsoTakes: PROTOBUF,
-  alsoSends: PROTOBUF,
-  body: exportReq,
-  response: { 200: exportRes },
-};

@@ -29,18 +29,11 @@ interface OtelLink {
   readonly attributes: Attributes;
 }
 
-/** The resource and scope of a span. */
+/** The resource and scope of a span, log record or metric. */
 export interface SpanOrigin {
   readonly resource: Attributes;
   /** The resource as stored. */
   readonly nestedResource: object;
   readonly scopeName: string;
   readonly scopeVersion: string;
-}
-
-/** A span decoded on demand, so that a malformed one does not reject the others. */
-export interface SentSpan {
-  readonly origin: SpanOrigin;
-  /** Returns the span, or the reason why it is rejected. */
-  readonly decode: () => OtelSpan | string;
 }

@@ -1,11 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { countItems } from "../../../../src/ingest/otlp/measure.ts";
-import {
-  AnyValueSchema,
-  ExportTraceServiceRequestSchema,
-  SpanSchema,
-} from "../../../../src/ingest/otlp/otlp_pb.ts";
+import { AnyValueSchema, ExportRequestSchema, SpanSchema } from "../../../../src/ingest/otlp/otlp_pb.ts";
 
 describe("countItems", () => {
   it("counts messages and list items at every level", () => {
@@ -26,12 +22,10 @@ describe("countItems", () => {
   });
 
   it("counts encoded spans as items of a request", () => {
-    const request = create(ExportTraceServiceRequestSchema, {
-      resourceSpans: [{ scopeSpans: [{ spans: [new Uint8Array(3), new Uint8Array(3)] }] }],
+    const request = create(ExportRequestSchema, {
+      resources: [{ scopes: [{ items: [new Uint8Array(3), new Uint8Array(3)] }] }],
     });
-    expect(
-      countItems(ExportTraceServiceRequestSchema, toBinary(ExportTraceServiceRequestSchema, request), 99),
-    ).toBe(4);
+    expect(countItems(ExportRequestSchema, toBinary(ExportRequestSchema, request), 99)).toBe(4);
   });
 
   it.each([
@@ -39,7 +33,7 @@ describe("countItems", () => {
     ["a cut length", [0x0a, 0xff]],
     ["an unknown kind of field", [0x0f]],
   ])("rejects %s", (_, bytes) => {
-    expect(() => countItems(ExportTraceServiceRequestSchema, Uint8Array.from(bytes), 99)).toThrow();
+    expect(() => countItems(ExportRequestSchema, Uint8Array.from(bytes), 99)).toThrow();
   });
 
   it("rejects values that are nested too deep", () => {
