@@ -11,6 +11,7 @@ const ONLY_LONG = [
   "browser/live-trace",
   "browser/numbers",
   "browser/one-total",
+  "browser/outcomes",
   "browser/questions",
   "browser/states",
   "browser/using",

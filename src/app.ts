@@ -2,6 +2,7 @@ import compress from "@fastify/compress";
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
 import { apiKeyRoutes } from "./admin/keys/routes.ts";
+import { agentStatsRoutes } from "./agent-metrics/routes.ts";
 import { whoamiRoutes } from "./admin/keys/whoami.ts";
 import { registerAudit } from "./http/audit/register-audit.ts";
 import { auditRoutes } from "./admin/audit/routes.ts";
@@ -156,6 +157,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const maxAggregates = config.MAX_STATS_AGGREGATES;
   const statsLimits = { maxPercentiles: config.MAX_PERCENTILES, maxAggregates };
   await app.register(usageStatsRoutes, { ...statsDeps, ...statsLimits });
+  await app.register(agentStatsRoutes, { engine, clock });
   await app.register(traceListRoutes, { ...statsDeps, maxTraces: maxAggregates });
   const { budgets, ...budgeting } = createBudgetService({
     ...statsDeps,

@@ -1,19 +1,21 @@
 import type { Project } from "../shared/project.ts";
+import type { Outcome } from "./outcomes.ts";
 
-/** A data point of a metric of a coding agent, as stored. */
+/** Row of `agent_points`: a data point of a metric of a coding agent, without its hour. */
 export interface AgentPoint {
-  readonly project: Project;
-  readonly metric: string;
-  readonly kind: "delta" | "cumulative";
-  /** Identity of the time series: resource, scope, metric and attributes. */
+  readonly project_id: Project;
+  readonly outcome: Outcome;
+  readonly is_delta: 0 | 1;
+  /** Hash of resource, scope, metric and attributes. */
   readonly series: string;
-  /** Microseconds since the epoch; 0 if the agent did not say when the series began. */
-  readonly startedAt: number;
-  readonly at: number;
+  /** 0 if not sent. */
+  readonly started_at_us: number;
+  readonly at_us: number;
+  /** Finite, not negative. */
   readonly value: number;
-  readonly threadId: string;
-  readonly userId: string;
-  readonly apiKey: string;
-  /** Kept attributes of resource and point, nested as in a call. */
-  readonly attributes: object;
+  readonly thread_id: string;
+  readonly svc_user_id: string;
+  readonly api_key: string;
+  /** JSON, nested as those of a call. */
+  readonly attributes: string;
 }

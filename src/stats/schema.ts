@@ -6,7 +6,7 @@ import { oneOfNames } from "../http/schemas/known-names.ts";
 import { whenValid, wholeNumber } from "../http/schemas/zod-issues.ts";
 import { callsFilter, callsQuery } from "../query/read/wire-schema.ts";
 import { countFields } from "../usage/count-fields.ts";
-import { DIMENSION_NAMES, planDimensions, type Dimensions } from "./plan/dimensions.ts";
+import { DIMENSION_NAMES, planDimensions, type DimensionName, type Dimensions } from "./plan/dimensions.ts";
 import { LATENCY_AGGREGATIONS, orders, type RequestedOrder } from "./plan/order.ts";
 import { SUBJECTS, totalMembers, type Subject } from "../usage-rollup/total-members.ts";
 
@@ -20,10 +20,10 @@ const field = z.strictObject({ $getField: z.string() }).meta({
   examples: [{ $getField: "attributes.tenant" }],
 });
 
-/** Field for up to `most` group-by dimensions; its output is a plan of them. */
-export function groupByField(most: number) {
+/** Field for up to `most` group-by dimensions, the named ones of `names`; its output is a plan of them. */
+export function groupByField(most: number, names: readonly DimensionName[] = DIMENSION_NAMES) {
   return z
-    .array(z.union([z.enum(DIMENSION_NAMES), field]))
+    .array(z.union([z.enum(names), field]))
     .max(most)
     .nullish()
     .transform((requested, context) => {

@@ -80,6 +80,7 @@ const samples: Readonly<Record<string, object | null>> = {
   "POST /feedback/query": { project_id },
   "POST /feedback/purge": { project_id, query: byId },
   "POST /usage/stats": { project_id, start: "2026-01-01T00:00:00Z", end: "2026-01-01T01:00:00Z" },
+  "POST /agents/stats": { project_id, start: "2026-01-01T00:00:00Z", end: "2026-01-01T01:00:00Z" },
   "POST /feedback/stats": { project_id, start: "2026-01-01T00:00:00Z", end: "2026-01-01T01:00:00Z" },
   "POST /feedback/payload_schema": { project_id, start: "2026-01-01T00:00:00Z" },
   "POST /cost/create": { project_id, costs: { m: { prompt_token_cost: 1, completion_token_cost: 1 } } },

@@ -269,6 +269,14 @@ export const fullRequests: Readonly<Record<string, object>> = {
     updates: [{ append: { row: { a: 1 } } }],
   },
   "POST /table/query_stats": { project_id, digest: "d" },
+  "POST /agents/stats": {
+    project_id,
+    start: at,
+    end: "2026-01-02T00:00:00Z",
+    timezone: "Europe/Berlin",
+    group_by: ["svc_user_id", { $getField: "attributes.team.id" }],
+    limit: 10,
+  },
   "POST /usage/stats": {
     project_id,
     start: at,

@@ -118,6 +118,8 @@ it("deletes from every table what is older than the project's retention, with an
     const weave_ref = `weave:///${project_id}/call/old`;
     const feedback = { project_id, weave_ref, feedback_type: "f", payload: {} };
     expect((await test.post("/feedback/create", feedback)).status).toBe(200);
+    const point = { project_id, series: "s", hour: Math.floor(Date.parse(old) / 3_600_000) };
+    await test.engine.insert("agent_points", [point], { name: "test" });
   }
   await materializeAll(test.engine);
   expect((await ask("GET", "/projects/acme/one/retention")).body).toEqual({ days: null });
@@ -138,7 +140,7 @@ it("deletes from every table what is older than the project's retention, with an
   }
   await expire(40);
   const tables =
-    "calls call_keys trace_hours multi_hour_traces feedback feedback_keys pending_call_events usage_rollup";
+    "calls call_keys trace_hours multi_hour_traces feedback feedback_keys agent_points pending_call_events usage_rollup";
   for (const table of tables.split(" ")) {
     for (const project of projects.slice(0, 2))
       expect([table, await countRows(table, project)]).toEqual([table, 0]);

@@ -39,3 +39,4 @@ export type ApiKey = Schemas["ApiKey"];
 export type Price = Schemas["Price"];
 export type Budget = Schemas["BudgetState"];
 export type UsageTotal = Schemas["UsageTotal"];
+export type AgentStats = Schemas["AgentStatsRes"];

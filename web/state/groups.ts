@@ -26,6 +26,11 @@ const NAMED: Readonly<Record<string, NamedGroup>> = {
   api_key: { name: "API key" },
   [ERROR]: { name: "error", field: "error" },
   "attributes.version": { name: "version", field: "attributes.version" },
+  "attributes.team.id": { name: "team", field: "attributes.team.id" },
+  "attributes.vcs.repository.name": { name: "repository", field: "attributes.vcs.repository.name" },
+  "attributes.vcs.ref.head.name": { name: "branch", field: "attributes.vcs.ref.head.name" },
+  "attributes.tool_name": { name: "tool", field: "attributes.tool_name", isOfCalls: true },
+  "attributes.sumtree.billing": { name: "billing", field: "attributes.sumtree.billing" },
 };
 export const GROUPS = Object.keys(NAMED);
 
@@ -37,6 +42,16 @@ export const FREQUENT = {
   "attributes.version": "Version",
 } as const;
 export type Frequent = keyof typeof FREQUENT;
+
+/** Groups of what coding agents cost, as labels of buttons. */
+export const OF_AGENTS: Readonly<Record<string, string>> = {
+  "attributes.team.id": "Team",
+  "attributes.vcs.repository.name": "Repo",
+  "attributes.vcs.ref.head.name": "Branch",
+  thread_id: "Session",
+  "attributes.tool_name": "Tool",
+  "attributes.sumtree.billing": "Billing",
+};
 
 /** Usage counts calls by their own fields, or whole traces by those of their roots. */
 export type Subject = "calls" | "traces";

@@ -2,7 +2,7 @@ import { Chip } from "../components/chip.tsx";
 import { FieldPicker } from "../components/field-picker.tsx";
 import { Menu } from "../components/menu.tsx";
 import { Segments } from "../components/segments.tsx";
-import { ERROR, FREQUENT, GROUPS, MAX_GROUPS, nameOfGroup } from "../state/groups.ts";
+import { ERROR, FREQUENT, GROUPS, MAX_GROUPS, nameOfGroup, OF_AGENTS } from "../state/groups.ts";
 import type { UsageQuestion } from "./load-usage.ts";
 
 interface GroupPickerProps {
@@ -19,7 +19,14 @@ export function GroupPicker({ question, onGroups }: GroupPickerProps) {
   return (
     <>
       <Segments label="Group by" all={BUTTONS} chosen={only} onChoose={(group) => onGroups([group])} />
+      <Segments
+        label="Group agents by"
+        all={OF_AGENTS}
+        chosen={only}
+        onChoose={(group) => onGroups([group])}
+      />
       {!Object.hasOwn(BUTTONS, only) &&
+        !Object.hasOwn(OF_AGENTS, only) &&
         groups.map((group) => (
           <Chip
             key={group}

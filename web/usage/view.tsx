@@ -16,6 +16,7 @@ import { nextGroup, searchOfGroup, tracesOf } from "../state/drill.ts";
 import { ERROR, nameOfGroup, printGroups, readGroups, subjectOf } from "../state/groups.ts";
 import { loadUsage, searchBehind, type LoadedUsage } from "./load-usage.ts";
 import { measureOf } from "./measures.ts";
+import { useOutcomeColumns } from "./outcome-columns.tsx";
 import { NoneHint } from "./none-hint.tsx";
 import { UsageChart } from "./usage-chart.tsx";
 import { budgetColumn, type UsageRow } from "./usage-columns.tsx";
@@ -128,6 +129,7 @@ function Shown({ loaded, asLines, isOverTime, more, change, hrefTo }: ShownProps
       }),
     };
   }, [buckets, stats, text, of, measure, groups, hrefTo]);
+  const outcomes = useOutcomeColumns(question);
   const pointing = { hovered, onHover: setHovered };
   const isGrouped = groups.length > 0;
   return (
@@ -147,8 +149,9 @@ function Shown({ loaded, asLines, isOverTime, more, change, hrefTo }: ShownProps
       )}
       <NoneHint loaded={loaded} byTrace={hrefTo("usage", { of: "" })} />
       <UsageTable
-        {...{ loaded, buckets, more, ...pointing }}
+        {...{ loaded, buckets, ...pointing }}
         isOverTime={isOverTime || !isGrouped}
+        more={isOverTime ? more : [...outcomes, ...more]}
         linksOf={links.group}
         linksAt={links.bucket}
         all={tracesOf(hrefTo, { text, of })}

@@ -97,6 +97,7 @@ function expiredRows(beforeMs: number): readonly { readonly table: string; reado
     pending_call_events: sql`stored_at < ${instant}`,
     feedback: sql`created_at < ${instant}`,
     feedback_keys: sql`created_at < ${instant}`,
+    agent_points: isBefore,
   };
   return Object.entries(older).map(([table, rows]) => ({ table, rows }));
 }

@@ -16,7 +16,7 @@ export const DIMENSION_NAMES = [
   "status",
   "api_key",
 ] as const;
-type DimensionName = (typeof DIMENSION_NAMES)[number];
+export type DimensionName = (typeof DIMENSION_NAMES)[number];
 
 export type RequestedDimension = DimensionName | { readonly $getField: string };
 

@@ -38,6 +38,7 @@ const shardingColumns: Readonly<Record<string, string>> = {
   // floating-point sums must not depend on the order of shards
   feedback: "project_id",
   feedback_keys: "project_id",
+  agent_points: "project_id",
   objects: "project_id",
   data_tables: "project_id",
   llm_prices: "project_id",
