@@ -20,14 +20,17 @@ export interface SentPoint {
 }
 
 const MAX_TEXT_LENGTH = 512;
-const THREAD = ["session.id", "gen_ai.conversation.id", "conversation.id", "cursor.conversation.id", "ulid"];
-const USER = ["user.email", "user.account_uuid", "user.account_id", "user.id", "user_id", "cursor.user.id"];
+const SESSION = "session.id gen_ai.conversation.id conversation.id cursor.conversation.id ulid".split(" ");
+/** An email names a person best, an id of an installation least. */
+const USER =
+  `user.email user.account_uuid user.account_id user.id enduser.id enduser.pseudo.id user_id cursor.user.id
+  user.name`.split(/\s+/);
 /** Attributes of resource and point that are stored under their own names. */
 const KEPT = new Set(
-  (
-    "team.id cursor.team.id department cost_center organization organization.id vcs.repository.name vcs.ref.head.name " +
-    "service.name app.version terminal.type tool_name language model start_type query_source"
-  ).split(" "),
+  `team.id team.name cost_center department organization.id vcs.repository.name vcs.repository.url.full vcs.ref.head.name
+  vcs.ref.head.revision service.name service.version app.version terminal.type model tool_name language query_source`.split(
+    /\s+/,
+  ),
 );
 
 /**
@@ -49,7 +52,7 @@ export function agentPointOf({ project, apiKey, origin, point }: SentPoint): Age
     started_at_us: fromUnixNanos(point.startedAtNanos) ?? 0,
     at_us: at,
     value,
-    thread_id: firstText(attributes, THREAD)?.slice(0, MAX_TEXT_LENGTH) ?? "",
+    thread_id: firstText(attributes, SESSION)?.slice(0, MAX_TEXT_LENGTH) ?? "",
     svc_user_id: firstText(attributes, USER)?.slice(0, MAX_TEXT_LENGTH) ?? "",
     api_key: apiKey,
     attributes: stringifyJson(unflatten(keptOf(attributes))),
@@ -61,7 +64,7 @@ function* keptOf(attributes: Attributes): Generator<[string, unknown]> {
     if (textOf(sent) === null) continue;
     const value = typeof sent === "string" ? sent.slice(0, MAX_TEXT_LENGTH) : sent;
     if (KEPT.has(name)) yield [name, value];
-    if (name === "billing") yield ["sumtree.billing", value];
+    if (name === "billing" && (value === "api" || value === "subscription")) yield ["sumtree.billing", value];
   }
 }
 
