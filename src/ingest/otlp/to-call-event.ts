@@ -126,7 +126,8 @@ export function toCallEvent(
     completionId: completionId || (usage === undefined ? undefined : ""),
   });
   const { traceId } = span;
-  const reports = usage === undefined ? [] : reportsOf(agent, { attributes, completionId, traceId }, "span");
+  const reports =
+    usage === undefined ? undefined : reportsOf(agent, { attributes, completionId, traceId }, "span");
   return { ...event, reading: reported?.reading, reports };
 }
 

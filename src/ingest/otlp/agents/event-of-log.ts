@@ -91,10 +91,15 @@ export function eventOfLog(
     attributes: unflatten(keptAttributes(agent, origin.resource, attributes)),
     inputs,
   };
-  const counted = usage && { summary: { usage }, usage: readUsage({ usage }), completionId };
+  const counted = usage && {
+    summary: { usage },
+    usage: readUsage({ usage }),
+    // else a twin may have set it
+    completionId: completionId || undefined,
+  };
   const call = completeEvent(start, { id, endedAt, output, exception, ...counted });
   if (event.is === "correction")
-    return { ...call, reports: reports.map((one) => ({ ...one, rank: REPORT_RANKS.gateway })) };
+    return { ...call, reports: reports?.map((one) => ({ ...one, rank: REPORT_RANKS.gateway })) };
   return usage === undefined ? call : { ...call, reports };
 }
 
@@ -126,7 +131,7 @@ function startOf(endedAt: EpochMicros, attributes: Attributes): EpochMicros {
 
 /** Text that identifies an event, however often and in which encoding it is sent. */
 function seedOf({ seeds }: AgentEvent, attributes: Attributes, at: EpochMicros): readonly unknown[] {
-  const names = seeds?.find((seed) => seed.every((name) => attributes.get(name) != null));
+  const names = seeds?.find((seed) => seed.every((name) => textOf(attributes.get(name)) !== null));
   const values = names?.map((name) => attributes.get(name)) ?? [
     at,
     ...[...attributes.keys()].toSorted().flatMap((name) => [name, attributes.get(name)]),

@@ -7,12 +7,12 @@ import {
 import type { Attributes } from "../attributes.ts";
 import type { Agent } from "./agent.ts";
 
-/** The requests that a span or record with usage reports. `traceId`: '' if it has none. */
+/** The requests that a span or record with usage reports; `undefined` for none. `traceId`: '' if it has none. */
 export function reportsOf(
   agent: Agent | undefined,
   sent: { readonly attributes: Attributes; readonly completionId: string; readonly traceId: string },
   source: "log" | "span",
-): readonly RequestReport[] {
+): readonly RequestReport[] | undefined {
   const idsIn = (names: readonly string[]): readonly string[] =>
     names.map((name) => storedId(sent.attributes.get(name)));
   const known = agent?.requests ?? [];
@@ -29,7 +29,8 @@ export function reportsOf(
       rank: CONVERSATION_RANKS[source],
     })),
   ];
-  return ranked.filter(
+  const found = ranked.filter(
     ({ request }, index) => request !== "" && ranked.findIndex((one) => one.request === request) === index,
   );
+  return found.length === 0 ? undefined : found;
 }

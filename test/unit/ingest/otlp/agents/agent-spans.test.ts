@@ -32,9 +32,9 @@ describe("reports of spans", () => {
     expect(span("my-app", { ...COUNTS, "gen_ai.response.id": "chatcmpl-9fK2mQx7RwT4" })["reports"]).toEqual([
       ["chatcmpl-9fK2mQx7RwT4", 2],
     ]);
-    expect(span("my-app", { ...COUNTS, "gen_ai.response.id": "chatcmpl-123" })["reports"]).toEqual([]);
-    expect(span("my-app", { "gen_ai.response.id": "chatcmpl-9fK2mQx7RwT4" })["reports"]).toEqual([]);
-    expect(span("my-app", { ...COUNTS, request_id: REQUEST })["reports"]).toEqual([]);
+    expect(span("my-app", { ...COUNTS, "gen_ai.response.id": "chatcmpl-123" })["reports"]).toBeUndefined();
+    expect(span("my-app", { "gen_ai.response.id": "chatcmpl-9fK2mQx7RwT4" })["reports"]).toBeUndefined();
+    expect(span("my-app", { ...COUNTS, request_id: REQUEST })["reports"]).toBeUndefined();
   });
 
   it("Claude Code's requests report the provider's and the client's id", () => {
