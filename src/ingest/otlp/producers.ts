@@ -83,6 +83,23 @@ export const PROFILES: readonly Profile[] = [
     },
   },
   {
+    // the span of a turn sums those of its responses. Source: openai/codex, core/src/tasks and otel/src/events
+    producer: "Codex",
+    scope: /(?:)/,
+    spans: /^(?:session_task\.\w+|handle_responses)$/,
+    callsNoModel: {
+      which: "with `codex.turn.token_usage`",
+      is: (attributes) => attributes.has("codex.turn.token_usage.input_tokens"),
+    },
+    names: {
+      "codex.turn.token_usage.input_tokens": "gen_ai.usage.input_tokens",
+      "codex.turn.token_usage.output_tokens": "gen_ai.usage.output_tokens",
+      "codex.turn.token_usage.cached_input_tokens": "gen_ai.usage.cache_read.input_tokens",
+      "codex.turn.token_usage.cache_write_input_tokens": "gen_ai.usage.cache_creation.input_tokens",
+      model: "gen_ai.request.model",
+    },
+  },
+  {
     // up to version 5 it passes on the counts of Anthropic and Bedrock; from 6 on it adds cached tokens and reports both.
     // Tools of a streamed completion run in child spans and may call models themselves
     producer: "Vercel AI SDK",

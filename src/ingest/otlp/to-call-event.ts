@@ -1,4 +1,5 @@
 import { completeEvent, type CallEvent, type CallStart } from "../../calls/events/call-event.ts";
+import type { Project } from "../../shared/project.ts";
 import { readUsage } from "../../usage/read-usage.ts";
 import { serviceOf } from "../../usage/read-service.ts";
 import { toCount } from "../../usage/to-count.ts";
@@ -6,6 +7,12 @@ import type { Usage } from "../../usage/usage.ts";
 import { fromUnixNanos, toIso, toStoreText, type EpochMicros } from "../../shared/instant.ts";
 import { isTooDeep } from "../../shared/json.ts";
 import { completionIdOf, storedId } from "../../calls/events/completion.ts";
+import { keptAttributes, userOf } from "./agents/agent-attributes.ts";
+import type { Agent } from "./agents/agent.ts";
+import { agentOf } from "./agents/agents.ts";
+import { eventOfLog } from "./agents/event-of-log.ts";
+import { reportsOf } from "./agents/request-reports.ts";
+import { labelsIn, withoutContent } from "./agents/without-content.ts";
 import {
   COMPLETION_ID,
   DISPLAY_NAME,
@@ -18,6 +25,7 @@ import {
   WEAVE_CALL,
 } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
+import type { OtelLogRecord } from "./log-record.ts";
 import { unflatten } from "./unflatten.ts";
 import { extractPayload } from "./payload.ts";
 import type { OtelEvent, OtelSpan, SpanOrigin } from "./span.ts";
@@ -33,11 +41,28 @@ const ERROR = STATUS_CODES.indexOf("error");
 const MAX_NAME_LENGTH = 1000;
 const MAX_ID_LENGTH = 512;
 
+/** Settings for the spans of coding agents; those of other producers are always stored whole. */
+interface AgentOptions {
+  /** Project of the span: Qwen Code sends its log records as spans where it may send no logs. Default: they stay spans. */
+  readonly project?: Project;
+  /** True to keep prompts, tool arguments and outputs. */
+  readonly keepsContent?: boolean;
+}
+
 /**
  * Converts a span to a call event; ids are lower-case hex. `apiKey`: id of the API key that sent it. Returns the reason, as
  * text, if the span is rejected.
  */
-export function toCallEvent(span: OtelSpan, origin: SpanOrigin, apiKey: string): CallEvent | string {
+export function toCallEvent(
+  span: OtelSpan,
+  origin: SpanOrigin,
+  apiKey: string,
+  { project, keepsContent = false }: AgentOptions = {},
+): CallEvent | string {
+  if (project !== undefined && span.attributes.get("log.bridge") === true) {
+    const event = eventOfLog(bridgedRecord(span), origin, { project, apiKey, keepsContent });
+    if (event !== undefined) return event;
+  }
   if (!TRACE_ID.test(span.traceId) || !SPAN_ID.test(span.spanId))
     return "a span has no trace id or no span id";
   const startedAt = toMicros(span.startedAtNanos);
@@ -46,7 +71,11 @@ export function toCallEvent(span: OtelSpan, origin: SpanOrigin, apiKey: string):
   if (endedAt === undefined && span.endedAtNanos !== 0n) return "a span has an end time out of range";
 
   const attributes = withPayloadEvents(span);
-  const { inputs, output, rest } = extractPayload(attributes);
+  const agent = agentOf(origin, [span.name]);
+  const payload = extractPayload(attributes);
+  const isWhole = agent === undefined || keepsContent;
+  const shown = isWhole ? span : withoutContent(span);
+  const [inputs, output] = isWhole ? [payload.inputs, payload.output] : [];
   const sent = {
     name: span.name,
     scopeName: origin.scopeName,
@@ -54,12 +83,17 @@ export function toCallEvent(span: OtelSpan, origin: SpanOrigin, apiKey: string):
     attributes,
   };
   const reported = usageOfSpan(sent);
-  const nested = unflatten(rest);
+  const plain = isWhole ? payload.rest : labelsIn(payload.rest);
+  const kept = agent === undefined ? [] : keptAttributes(agent, origin.resource, attributes);
+  const nested = unflatten(new Map([...plain, ...kept]));
   const stored = {
     ...nested,
     otel: {
       ...(nested["otel"] as object | undefined),
-      ...otelMembers(span, origin),
+      ...otelMembers(
+        shown,
+        isWhole ? origin : { ...origin, nestedResource: unflatten(labelsIn(origin.resource)) },
+      ),
       ...(reported !== undefined && { usage_basis: reported.reading.basis }),
     },
   };
@@ -67,10 +101,17 @@ export function toCallEvent(span: OtelSpan, origin: SpanOrigin, apiKey: string):
     return "a span has attributes nested too deep";
 
   const inclusive = inclusiveOf(sent);
-  const start = { ...toStart(span, sent, startedAt), inputs, attributes: stored, apiKey, inclusive };
+  const start = {
+    ...toStart(span, sent, startedAt),
+    ...(agent !== undefined && startOfAgent(agent, origin, attributes)),
+    inputs,
+    attributes: stored,
+    apiKey,
+    inclusive,
+  };
   const usage = reported?.usage;
   const responseId = firstText(attributes, COMPLETION_ID) ?? reported?.responseId ?? null;
-  const completionId = storedId(responseId) || completionIdOf(output);
+  const completionId = storedId(responseId) || completionIdOf(payload.output);
   // leave absent members undefined: an earlier message may have set them
   const event = completeEvent(start, {
     id: span.spanId,
@@ -78,11 +119,40 @@ export function toCallEvent(span: OtelSpan, origin: SpanOrigin, apiKey: string):
     output,
     summary: usage === undefined ? undefined : { usage },
     usage:
-      usage === undefined ? undefined : readUsage({ usage }, output).map((used) => withServiceOf(used, sent)),
-    exception: exceptionOf(span),
+      usage === undefined
+        ? undefined
+        : readUsage({ usage }, payload.output).map((used) => withServiceOf(used, sent)),
+    exception: exceptionOf(shown),
     completionId: completionId || (usage === undefined ? undefined : ""),
   });
-  return { ...event, reading: reported?.reading };
+  const { traceId } = span;
+  const reports =
+    usage === undefined ? undefined : reportsOf(agent, { attributes, completionId, traceId }, "span");
+  return { ...event, reading: reported?.reading, reports };
+}
+
+function bridgedRecord({ name, startedAtNanos, attributes }: OtelSpan): OtelLogRecord {
+  // its trace is that of the record, which has none
+  return {
+    atNanos: startedAtNanos,
+    observedAtNanos: 0n,
+    eventName: "",
+    body: name,
+    attributes,
+    traceId: "",
+    spanId: "",
+  };
+}
+
+/** The session, prompt and user, as far as the agent says them. */
+function startOfAgent(agent: Agent, { resource }: SpanOrigin, attributes: Attributes): Partial<CallStart> {
+  const [thread, turn] = [firstText(attributes, agent.session), firstText(attributes, agent.turn ?? [])];
+  const user = userOf(resource, attributes);
+  return {
+    ...(thread !== null && { threadId: thread.slice(0, MAX_ID_LENGTH) }),
+    ...(turn !== null && { turnId: turn.slice(0, MAX_ID_LENGTH) }),
+    ...(user !== undefined && { userId: user.slice(0, MAX_ID_LENGTH) }),
+  };
 }
 
 /** Sets the provider and tier of usage; those of the span take precedence over those in its output. */

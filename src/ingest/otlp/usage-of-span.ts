@@ -8,7 +8,7 @@ import { excludesCache, factsOf, profileOf, usageAttributes, type SpanOfProducer
 import { countsInUsage, countsOfUsage, withDocuments, type Counts } from "./usage-documents.ts";
 
 /** Model name if no attribute has one. */
-const UNKNOWN_MODEL = "usage";
+export const UNKNOWN_MODEL = "usage";
 
 interface SpanUsage {
   /** The `usage` of a call's summary: the tokens under their model. */
