@@ -13,6 +13,7 @@ import { createKeyUses } from "./http/auth/key-last-used.ts";
 import { backupRoutes } from "./admin/backups/routes.ts";
 import type { FeedbackOf } from "./calls/read/calls-with-feedback.ts";
 import { callsQueryRoutes } from "./calls/read/routes.ts";
+import { createPointStore } from "./agent-metrics/point-store.ts";
 import { createCallWriter } from "./calls/write/call-writer.ts";
 import { createNamedCalls } from "./calls/storage-key/named-calls.ts";
 import { createStorageKeyLookup } from "./calls/storage-key/key-lookup.ts";
@@ -127,9 +128,9 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const writer = createCallWriter({ engine, lookup, onSuperseded }, writing);
   const feedback = createFeedbackWriter(engine, clock, writing);
   const content = createContentWriter(engine, writing);
+  const points = createPointStore(engine, writing);
   const noted = noteChanges(meterUsageBasis(writer, registry), [changes.all, changes.others]);
-  const all = { calls: noted, feedback, content };
-  const writers = disk.limitWrites(all);
+  const writers = disk.limitWrites({ calls: noted, feedback, content, points });
   for (const one of Object.values(writers)) app.addHook("onClose", () => one.drain());
   registerUsageRollup(app, { engine, clock, runExclusive: writer.runExclusive });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
@@ -139,7 +140,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(contentRoutes, { engine, writer: writers.content, bodyLimitBytes });
   await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
   const telemetry = { keepsContent: config.AGENT_CONTENT, onIgnored: metrics.telemetryIgnored };
-  await app.register(otlpRoutes, { ...ingestDeps, ...telemetry, storePoints: async () => undefined });
+  await app.register(otlpRoutes, { ...ingestDeps, ...telemetry, storePoints: writers.points.write });
   const readDeps = { engine, costsFor: costsBy(prices) };
   const { MAX_TRACE_CALLS: maxTraceCalls } = config;
   await app.register(traceUsageRoutes, { ...readDeps, maxTraceCalls });

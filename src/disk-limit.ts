@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Gauge, type Registry } from "prom-client";
 import type { CallWriter } from "./calls/write/call-writer.ts";
 import type { Config } from "./config.ts";
+import type { PointStore } from "./agent-metrics/point-store.ts";
 import type { ContentWriter } from "./content/content-writer.ts";
 import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import type { CompletionStore } from "./gateway/recording/recorder.ts";
@@ -16,6 +17,7 @@ interface Writers {
   readonly calls: CallWriter;
   readonly feedback: FeedbackWriter;
   readonly content: ContentWriter;
+  readonly points: PointStore;
 }
 
 const READ_EVERY_MS = 1000;
@@ -55,7 +57,7 @@ export function limitDisk(
   }
   return {
     /** Deletions are always written. */
-    limitWrites: ({ calls, feedback, content }: Writers): Writers => ({
+    limitWrites: ({ calls, feedback, content, points }: Writers): Writers => ({
       calls: {
         ...calls,
         async write(project, events, since) {
@@ -75,6 +77,13 @@ export function limitDisk(
         async write(rows) {
           check(true);
           await content.write(rows);
+        },
+      },
+      points: {
+        ...points,
+        async write(rows) {
+          check(true);
+          await points.write(rows);
         },
       },
     }),

@@ -1,17 +1,19 @@
 import { hourOf } from "../shared/instant.ts";
 import type { Engine } from "../store/engine.ts";
-import { createGroupCommit, type GroupCommitSettings } from "../store/group-commit.ts";
+import { createGroupCommit, type GroupCommit, type GroupCommitSettings } from "../store/group-commit.ts";
 import type { AgentPoint } from "./agent-point.ts";
 
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 /** Of a row besides its attributes. */
 const POINT_BYTES = 256;
 
+export type PointStore = GroupCommit<AgentPoint>;
+
 /**
  * Creates the only way to store data points of coding agents. `write` resolves when they are durable; one that is sent again
  * changes nothing. Errors: `StorageError`; the caller may retry.
  */
-export function createPointStore(engine: Engine, settings: GroupCommitSettings) {
+export function createPointStore(engine: Engine, settings: GroupCommitSettings): PointStore {
   return createGroupCommit<AgentPoint>({
     name: "agent_points_write",
     async flush(points) {

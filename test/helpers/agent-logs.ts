@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CallEvent } from "../../src/calls/events/call-event.ts";
+import { namesIn, reportOf } from "../../src/calls/events/report-names.ts";
 import { eventOfLog } from "../../src/ingest/otlp/agents/event-of-log.ts";
 import type { OtelLogRecord } from "../../src/ingest/otlp/log-record.ts";
 import type { SpanOrigin } from "../../src/ingest/otlp/span.ts";
@@ -95,7 +96,8 @@ export function read([record, origin]: SentLog, keepsContent = false): CallEvent
 /** A call event with its payloads parsed. */
 export function storedEvent(event: CallEvent | string | undefined): Record<string, unknown> & { id: string } {
   if (event === undefined || typeof event === "string") throw new Error(`no call: ${String(event)}`);
-  const { id, traceId, columns, reports } = event;
+  const { id, traceId, columns } = event;
+  const reports = namesIn(columns["reports"]).map(reportOf);
   const parse = (name: string): unknown =>
     name in columns ? (JSON.parse(columns[name] as string) as unknown) : undefined;
   const [usage] = decodeUsage((columns["usage"] as string | undefined) ?? "");
@@ -108,6 +110,6 @@ export function storedEvent(event: CallEvent | string | undefined): Record<strin
     output: parse("output"),
     usage,
     cost: statedUsdOf(usage?.units),
-    reports: reports?.map(({ request, rank }) => [request, rank]),
+    reports: reports.length === 0 ? undefined : reports.map(({ request, rank }) => [request, rank]),
   };
 }

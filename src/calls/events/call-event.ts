@@ -1,7 +1,6 @@
 import { hourOf, type EpochMicros } from "../../shared/instant.ts";
 import { readUsage } from "../../usage/read-usage.ts";
 import type { Project } from "../../shared/project.ts";
-import type { RequestReport } from "./request-report.ts";
 import type { UsageReading } from "./usage-basis.ts";
 import {
   columnsOf,
@@ -41,8 +40,6 @@ export interface CallEvent {
   readonly columns: Columns;
   /** Interpretation of its usage, if several were possible. */
   readonly reading?: UsageReading | undefined;
-  /** Model requests whose usage it reports. */
-  readonly reports?: readonly RequestReport[] | undefined;
 }
 
 export interface ProjectEvent {

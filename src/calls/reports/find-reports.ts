@@ -7,7 +7,7 @@ import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
 import type { CallEvent } from "../events/call-event.ts";
 import { columnsOf, endMembers } from "../events/message-columns.ts";
-import { REPORT_RANKS } from "../events/request-report.ts";
+import { isGatewayId } from "../events/gateway-id.ts";
 import { USAGE_SOURCES } from "../events/completion.ts";
 import { readCallKeys, type CallRow } from "../storage-key/key-lookup.ts";
 import { betterThan, namesIn, RANKS, reportOf } from "../events/report-names.ts";
@@ -24,9 +24,9 @@ export interface Reporter {
 
 /** Event that makes a reporter count, unless the writer finds a better one. */
 export function countingEvent({ id, traceId, hour, names }: Reporter): CallEvent {
-  const reports = names.map(reportOf);
-  const isEstimate = reports.some(({ rank }) => rank === REPORT_RANKS.estimate);
-  const columns = columnsOf(endMembers, { usageSource: isEstimate ? "estimate" : "client", reports });
+  // of the gateway's calls only estimates count elsewhere
+  const usageSource = isGatewayId(id) ? "estimate" : "client";
+  const columns = columnsOf(endMembers, { usageSource, reports: names.map(reportOf) });
   return { id, isStart: false, traceId, hour, columns };
 }
 

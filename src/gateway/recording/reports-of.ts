@@ -5,6 +5,7 @@ import type { RecordedCompletion } from "./recorded-completion.ts";
 /** Lists the requests that a completion reports: agents and SDKs may report them too, in other traces. */
 export function reportsOf({
   opName,
+  traceId,
   threadId,
   output,
   summary,
@@ -18,8 +19,8 @@ export function reportsOf({
     isUniqueId(completionId) ? completionId : undefined,
   ];
   const rank = sumtree.usage === "estimated" ? REPORT_RANKS.estimate : REPORT_RANKS.gateway;
-  // Codex names a conversation in its logs, but no request
-  const conversations = opName.startsWith("openai.responses.") ? [threadId, sumtree.agent_id] : [];
+  // Codex names a conversation in its logs, and a trace in its spans, but no request
+  const conversations = opName.startsWith("openai.responses.") ? [threadId, sumtree.agent_id, traceId] : [];
   return [
     ...ids.flatMap((request) => (request === undefined ? [] : [{ request, rank }])),
     ...conversations.flatMap((id) =>

@@ -73,7 +73,11 @@ export const PROFILES: readonly Profile[] = [
     producer: "Claude Code, Agent SDK",
     scope: /(?:)/,
     spans: /^claude_code\./,
-    excludesCache: ALWAYS,
+    // its own names exclude cached tokens; from 2.1.300 on it sends those of the conventions too
+    excludesCache: {
+      which: "without `gen_ai.usage.input_tokens`",
+      is: (attributes) => !attributes.has("gen_ai.usage.input_tokens"),
+    },
     names: {
       input_tokens: "gen_ai.usage.input_tokens",
       output_tokens: "gen_ai.usage.output_tokens",

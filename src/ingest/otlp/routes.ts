@@ -4,6 +4,8 @@ import type { CallEvent } from "../../calls/events/call-event.ts";
 import type { CallWriter } from "../../calls/write/call-writer.ts";
 import { describedBody } from "../../http/schemas/validation.ts";
 import type { Project } from "../../shared/project.ts";
+import type { AgentPoint } from "../../agent-metrics/agent-point.ts";
+import { agentPointOf } from "./agents/agent-point-of.ts";
 import { eventOfLog } from "./agents/event-of-log.ts";
 import { exportResponse } from "./response.ts";
 import type { Attributes } from "./attributes.ts";
@@ -12,7 +14,6 @@ import { decodeLogRecord } from "./decode-log-record.ts";
 import { decodeMetric } from "./decode-metric.ts";
 import { itemsOfProtobuf } from "./decode-protobuf.ts";
 import { decodeSpan } from "./decode-span.ts";
-import type { SentPoint } from "./metric-point.ts";
 import { projectOf } from "./project-of.ts";
 import { exportRoutes, PROTOBUF } from "./route-schemas.ts";
 import { LOGS, METRICS, TRACES, type SignalNames } from "./signal-names.ts";
@@ -24,8 +25,8 @@ export interface OtlpDeps {
   readonly bodyLimitBytes: number;
   /** True to keep prompts, tool arguments and outputs of coding agents. */
   readonly keepsContent: boolean;
-  /** Resolves when the points, all of one project, are durable. Errors: `StorageError`. */
-  readonly storePoints: (points: readonly SentPoint[]) => Promise<void>;
+  /** Resolves when the points are durable. Errors: `StorageError`. */
+  readonly storePoints: (points: readonly AgentPoint[]) => Promise<void>;
   /** Counts items that are accepted, but not stored. */
   readonly onIgnored: (signal: SignalNames["signal"], count: number) => void;
 }
@@ -42,7 +43,8 @@ export async function otlpRoutes(app: FastifyInstance, deps: OtlpDeps): Promise<
   app.addHook("onRequest", readKeyHeader);
   registerExport(app, TRACES, deps, {
     decode: (encoded) => [decodeSpan(encoded)],
-    convert: (span, { origin, apiKey }) => toCallEvent(span, origin, apiKey),
+    convert: (span, { origin, apiKey, project }) =>
+      toCallEvent(span, origin, apiKey, { project, keepsContent }),
     write,
   });
   registerExport(app, LOGS, deps, {
@@ -52,7 +54,7 @@ export async function otlpRoutes(app: FastifyInstance, deps: OtlpDeps): Promise<
   });
   registerExport(app, METRICS, deps, {
     decode: decodeMetric,
-    convert: (point, sender): SentPoint => ({ ...sender, point }),
+    convert: (point, sender) => agentPointOf({ ...sender, point }),
     write: (_project, points) => storePoints(points),
   });
 }

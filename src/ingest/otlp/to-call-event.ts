@@ -124,11 +124,9 @@ export function toCallEvent(
         : readUsage({ usage }, payload.output).map((used) => withServiceOf(used, sent)),
     exception: exceptionOf(shown),
     completionId: completionId || (usage === undefined ? undefined : ""),
+    reports: usage && reportsOf(agent, { attributes, completionId, traceId: span.traceId }, "span"),
   });
-  const { traceId } = span;
-  const reports =
-    usage === undefined ? undefined : reportsOf(agent, { attributes, completionId, traceId }, "span");
-  return { ...event, reading: reported?.reading, reports };
+  return { ...event, reading: reported?.reading };
 }
 
 function bridgedRecord({ name, startedAtNanos, attributes }: OtelSpan): OtelLogRecord {

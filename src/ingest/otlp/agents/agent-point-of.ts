@@ -41,7 +41,7 @@ export function agentPointOf({ project, apiKey, origin, point }: SentPoint): Age
   const { metric, kind, value, atNanos } = point;
   const outcome = outcomeOf(metric, point.attributes);
   const at = atNanos === 0n ? undefined : fromUnixNanos(atNanos);
-  if (outcome === undefined || at === undefined || kind === "gauge") return undefined;
+  if (outcome === undefined || at === undefined) return undefined;
   if (!Number.isFinite(value) || value < 0) return undefined;
   const attributes = new Map([...origin.resource, ...point.attributes]);
   return {

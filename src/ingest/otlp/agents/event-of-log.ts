@@ -72,7 +72,7 @@ export function eventOfLog(
   const completionId = event.completionId === undefined ? "" : storedId(attributes.get(event.completionId));
   const reports = reportsOf(agent, { attributes, completionId, traceId }, "log");
   if (typeof event.is === "object")
-    return completionId === "" ? undefined : { ...endEvent({ id, completionId }), reports };
+    return completionId === "" ? undefined : endEvent({ id, completionId, reports });
 
   const session = firstText(attributes, agent.session);
   const turn = firstText(attributes, agent.turn ?? []);
@@ -97,10 +97,16 @@ export function eventOfLog(
     // else a twin may have set it
     completionId: completionId || undefined,
   };
-  const call = completeEvent(start, { id, endedAt, output, exception, ...counted });
+  const end = { id, endedAt, output, exception, ...counted };
   if (event.is === "correction")
-    return { ...call, reports: reports?.map((one) => ({ ...one, rank: REPORT_RANKS.gateway })) };
-  return usage === undefined ? call : { ...call, reports };
+    return completeEvent(start, {
+      ...end,
+      reports: reports?.map((one) => ({ ...one, rank: REPORT_RANKS.gateway })),
+    });
+  const call = completeEvent(start, { ...end, reports: usage && reports });
+  // a twin may have set it
+  const { usage_source: _, ...columns } = call.columns;
+  return { ...call, columns };
 }
 
 function recognise(record: OtelLogRecord, origin: SpanOrigin): KnownEvent | undefined {

@@ -21,7 +21,9 @@ export function reportsOf(
     isUniqueId(sent.completionId) ? sent.completionId : "",
   ];
   // Codex names the conversation on the span of a turn, but not on those of its responses: they share the trace
-  const conversations = known === "session" ? [...idsIn(agent!.session), sent.traceId] : [];
+  // `thread.id` is also the number of a thread of its process
+  const sessions = known === "session" ? idsIn(agent!.session).filter((id) => !/^\d+$/.test(id)) : [];
+  const conversations = known === "session" ? [...sessions, sent.traceId] : [];
   const ranked = [
     ...requests.map((request) => ({ request, rank: REPORT_RANKS[source] })),
     ...conversations.map((id) => ({
