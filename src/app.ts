@@ -140,7 +140,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(contentRoutes, { engine, writer: writers.content, bodyLimitBytes });
   await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
   const telemetry = { keepsContent: config.AGENT_CONTENT, onIgnored: metrics.telemetryIgnored };
-  await app.register(otlpRoutes, { ...ingestDeps, ...telemetry, storePoints: writers.points.write });
+  await app.register(otlpRoutes, { ...ingestDeps, ...telemetry, points: writers.points });
   const readDeps = { engine, costsFor: costsBy(prices) };
   const { MAX_TRACE_CALLS: maxTraceCalls } = config;
   await app.register(traceUsageRoutes, { ...readDeps, maxTraceCalls });

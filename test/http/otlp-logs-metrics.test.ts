@@ -65,6 +65,7 @@ const SIGNALS = [
     rejected: "rejectedLogRecords",
     /** Records without a body, a time or attributes are of no known agent. */
     ignored: [encode(LogRecordSchema, { timeUnixNano: AT }), EMPTY],
+    ignoredItems: 2,
     ignoredJson: [{ timeUnixNano: String(AT), severityNumber: 9, unknown: [1] }, {}],
     bad: CUT,
     badJson: { attributes: 7 },
@@ -75,6 +76,7 @@ const SIGNALS = [
     names: ["resourceMetrics", "scopeMetrics", "metrics"],
     rejected: "rejectedDataPoints",
     ignored: [gauge([point]), sum([noPoint, point])],
+    ignoredItems: 3,
     ignoredJson: [
       { name: "g", gauge: { dataPoints: [{ asInt: "7", flags: 0 }] } },
       { name: "tokens", unit: "1", sum: { aggregationTemporality: 1, dataPoints: [{}, { asInt: 7 }] } },
@@ -120,7 +122,7 @@ describe.each(SIGNALS)("POST /otel/v1/$signal", (one) => {
     expect(binary).toMatchObject({ status: 200, type: PROTOBUF["content-type"], text: "" });
     const text = await send(path, json(one.names, one.ignoredJson), JSON_TEXT);
     expect(text).toMatchObject({ status: 200, type: "application/json; charset=utf-8", text: "{}" });
-    expect(await countIgnored(one.signal)).toBe(before + 4);
+    expect(await countIgnored(one.signal)).toBe(before + 2 * one.ignoredItems);
   });
 
   it("rejects one that cannot be read alone, and says so in the encoding of the request", async () => {
@@ -134,7 +136,7 @@ describe.each(SIGNALS)("POST /otel/v1/$signal", (one) => {
       200,
       { partialSuccess: { [one.rejected]: "1", errorMessage: one.reason } },
     ]);
-    expect(await countIgnored(one.signal)).toBe(before + 4);
+    expect(await countIgnored(one.signal)).toBe(before + 2 * one.ignoredItems);
   });
 
   it.each([

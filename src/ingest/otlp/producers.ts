@@ -28,6 +28,8 @@ export interface Profile {
   readonly excludesDescendants?: SpanSubset;
   /** Spans that call no model, besides `NO_REQUESTS`: they report the usage of other spans. */
   readonly callsNoModel?: SpanSubset;
+  /** Spans without usage of their own: another span tells the same, with its model. */
+  readonly repeats?: SpanSubset;
   /** Attributes with the provider's own usage as JSON, which is more exact than the span's counts. */
   readonly raw?: readonly string[];
   /** Attribute with the provider's response, if neither the output nor a common attribute. */
@@ -94,6 +96,12 @@ export const PROFILES: readonly Profile[] = [
     callsNoModel: {
       which: "with `codex.turn.token_usage`",
       is: (attributes) => attributes.has("codex.turn.token_usage.input_tokens"),
+    },
+    repeats: {
+      which: "`handle_responses` without a model",
+      is: (attributes) =>
+        !attributes.has("codex.turn.token_usage.input_tokens") &&
+        !["model", "gen_ai.request.model", "gen_ai.response.model"].some((name) => attributes.has(name)),
     },
     names: {
       "codex.turn.token_usage.input_tokens": "gen_ai.usage.input_tokens",

@@ -4,7 +4,7 @@ import type { CallEvent } from "../../calls/events/call-event.ts";
 import type { CallWriter } from "../../calls/write/call-writer.ts";
 import { describedBody } from "../../http/schemas/validation.ts";
 import type { Project } from "../../shared/project.ts";
-import type { AgentPoint } from "../../agent-metrics/agent-point.ts";
+import type { PointStore } from "../../agent-metrics/point-store.ts";
 import { agentPointOf } from "./agents/agent-point-of.ts";
 import { eventOfLog } from "./agents/event-of-log.ts";
 import { exportResponse } from "./response.ts";
@@ -25,15 +25,14 @@ export interface OtlpDeps {
   readonly bodyLimitBytes: number;
   /** True to keep prompts, tool arguments and outputs of coding agents. */
   readonly keepsContent: boolean;
-  /** Resolves when the points are durable. Errors: `StorageError`. */
-  readonly storePoints: (points: readonly AgentPoint[]) => Promise<void>;
+  readonly points: Pick<PointStore, "write">;
   /** Counts items that are accepted, but not stored. */
   readonly onIgnored: (signal: SignalNames["signal"], count: number) => void;
 }
 
 /** Registers the OTLP/HTTP routes for traces, logs and metrics. 2xx means durable. */
 export async function otlpRoutes(app: FastifyInstance, deps: OtlpDeps): Promise<void> {
-  const { writer, keepsContent, storePoints } = deps;
+  const { writer, keepsContent, points } = deps;
   const write = (project: Project, events: readonly CallEvent[]) => writer.write(project, events);
   app.addContentTypeParser(
     [PROTOBUF, "application/protobuf"],
@@ -55,7 +54,7 @@ export async function otlpRoutes(app: FastifyInstance, deps: OtlpDeps): Promise<
   registerExport(app, METRICS, deps, {
     decode: decodeMetric,
     convert: (point, sender) => agentPointOf({ ...sender, point }),
-    write: (_project, points) => storePoints(points),
+    write: (_project, sent) => points.write(sent),
   });
 }
 

@@ -7,7 +7,7 @@ import type { Usage } from "../../usage/usage.ts";
 import { fromUnixNanos, toIso, toStoreText, type EpochMicros } from "../../shared/instant.ts";
 import { isTooDeep } from "../../shared/json.ts";
 import { completionIdOf, storedId } from "../../calls/events/completion.ts";
-import { keptAttributes, userOf } from "./agents/agent-attributes.ts";
+import { keptAttributes, sessionOf, userOf } from "./agents/agent-attributes.ts";
 import type { Agent } from "./agents/agent.ts";
 import { agentOf } from "./agents/agents.ts";
 import { eventOfLog } from "./agents/event-of-log.ts";
@@ -144,7 +144,7 @@ function bridgedRecord({ name, startedAtNanos, attributes }: OtelSpan): OtelLogR
 
 /** The session, prompt and user, as far as the agent says them. */
 function startOfAgent(agent: Agent, { resource }: SpanOrigin, attributes: Attributes): Partial<CallStart> {
-  const [thread, turn] = [firstText(attributes, agent.session), firstText(attributes, agent.turn ?? [])];
+  const [thread, turn] = [sessionOf(agent, attributes), firstText(attributes, agent.turn ?? [])];
   const user = userOf(resource, attributes);
   return {
     ...(thread !== null && { threadId: thread.slice(0, MAX_ID_LENGTH) }),

@@ -25,6 +25,7 @@ interface SpanUsage {
 export function usageOfSpan(span: SpanOfProducer): SpanUsage | undefined {
   const attributes = usageAttributes(span);
   const facts = factsOf(span);
+  if (facts.repeats?.is(span.attributes) === true) return undefined;
   const sent = withDocuments(countsInRows(attributes), attributes);
   const isInput = KIND.some((key) => /embed|rerank/i.test(textOf(attributes.get(key)) ?? ""));
   const reported = excludesCache(span) ? sent : (withRest(sent, isInput) as Counts);

@@ -42,6 +42,12 @@ function billingOf(resource: Attributes, attributes: Attributes): "api" | "subsc
   return /api[-_]?key|vertex/i.test(signIn) ? "api" : undefined;
 }
 
+/** Reads the session; null if it is not named. `thread.id` is also the number of a thread of a process. */
+export function sessionOf(agent: Agent, attributes: Attributes): string | null {
+  const named = agent.session.map((key) => textOf(attributes.get(key)));
+  return named.find((name) => name !== null && !/^\d+$/.test(name)) ?? null;
+}
+
 /** Reads who used an agent; `undefined` if it does not say. */
 export function userOf(resource: Attributes, attributes: Attributes): string | undefined {
   const users = USER.map((key) => textOf(attributes.get(key)) ?? textOf(resource.get(key)));

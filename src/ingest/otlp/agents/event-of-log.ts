@@ -12,7 +12,7 @@ import type { OtelLogRecord } from "../log-record.ts";
 import type { SpanOrigin } from "../span.ts";
 import { unflatten } from "../unflatten.ts";
 import { firstText } from "../usage-of-span.ts";
-import { keptAttributes, userOf } from "./agent-attributes.ts";
+import { keptAttributes, sessionOf, userOf } from "./agent-attributes.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
 import { agentOf } from "./agents.ts";
 import { reportsOf } from "./request-reports.ts";
@@ -74,7 +74,7 @@ export function eventOfLog(
   if (typeof event.is === "object")
     return completionId === "" ? undefined : endEvent({ id, completionId, reports });
 
-  const session = firstText(attributes, agent.session);
+  const session = sessionOf(agent, attributes);
   const turn = firstText(attributes, agent.turn ?? []);
   const { inputs, output } = contentOf(attributes, sender.keepsContent);
   if (isTooDeep(inputs) || isTooDeep(output)) return "a log record has attributes nested too deep";

@@ -5,6 +5,7 @@ import {
   type RequestReport,
 } from "../../../calls/events/request-report.ts";
 import type { Attributes } from "../attributes.ts";
+import { sessionOf } from "./agent-attributes.ts";
 import type { Agent } from "./agent.ts";
 
 /** The requests that a span or record with usage reports; `undefined` for none. `traceId`: '' if it has none. */
@@ -21,9 +22,8 @@ export function reportsOf(
     isUniqueId(sent.completionId) ? sent.completionId : "",
   ];
   // Codex names the conversation on the span of a turn, but not on those of its responses: they share the trace
-  // `thread.id` is also the number of a thread of its process
-  const sessions = known === "session" ? idsIn(agent!.session).filter((id) => !/^\d+$/.test(id)) : [];
-  const conversations = known === "session" ? [...sessions, sent.traceId] : [];
+  const conversations =
+    known === "session" ? [storedId(sessionOf(agent!, sent.attributes)), sent.traceId] : [];
   const ranked = [
     ...requests.map((request) => ({ request, rank: REPORT_RANKS[source] })),
     ...conversations.map((id) => ({

@@ -76,8 +76,14 @@ describe("reports of spans", () => {
   });
 
   it("a response of Codex, which names no conversation, reports its trace", () => {
-    const call = span("codex_exec", COUNTS, { name: "handle_responses" });
+    const named = { ...COUNTS, "thread.id": "3", model: "gpt-5" };
+    const call = span("codex_exec", named, { name: "handle_responses" });
     expect(call).toMatchObject({ usage: { requests: 1 }, reports: [[`conversation:${TRACE}`, 1]] });
+    expect(call["thread_id"]).toBeUndefined();
+  });
+
+  it("a response of Codex without a model is left to its turn", () => {
+    expect(span("codex_exec", COUNTS, { name: "handle_responses" })["usage"]).toBeUndefined();
   });
 });
 

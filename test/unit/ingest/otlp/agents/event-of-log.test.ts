@@ -346,7 +346,7 @@ describe("Gemini CLI and Qwen Code", () => {
       isStart: false,
       columns: { completion_id: "hGkfaYSvLPuQ7dcP4b6NsAk" },
     });
-    expect(Object.keys((event as { columns: object }).columns)).toEqual(["completion_id"]);
+    expect(Object.keys((event as { columns: object }).columns)).toEqual(["completion_id", "reports"]);
     expect(storedEvent(event)["reports"]).toEqual([["hGkfaYSvLPuQ7dcP4b6NsAk", 1]]);
     // so that the two commute
     expect(stored(gemini())).not.toHaveProperty("completion_id");
