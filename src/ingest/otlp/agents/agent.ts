@@ -37,6 +37,8 @@ export interface EventCounts {
   readonly output: string;
   readonly cacheRead: string;
   readonly cacheWritten?: string;
+  /** The part of it that is kept for an hour. */
+  readonly cacheWritten1h?: string;
   readonly excludesCache?: true;
   readonly reasoning?: string;
   readonly toolInput?: string;

@@ -18,6 +18,7 @@ export const claudeCode: Agent = {
           output: "output_tokens",
           cacheRead: "cache_read_tokens",
           cacheWritten: "cache_creation_tokens",
+          cacheWritten1h: "cache_creation_1h_tokens",
           excludesCache: true,
         },
       ],

@@ -38,6 +38,7 @@ function countsOf(names: EventCounts, attributes: Attributes): Readonly<Record<s
   const [input, output] = [count(names.input), count(names.output)];
   const [cacheRead, cacheWritten] = [count(names.cacheRead), count(names.cacheWritten)];
   const [tools, reasoning] = [count(names.toolInput), count(names.reasoning)];
+  const writtenForAnHour = Math.min(count(names.cacheWritten1h), cacheWritten);
   const cached = names.excludesCache === true ? cacheRead + cacheWritten : 0;
   // the parts with which the total is right
   const parts = [
@@ -54,6 +55,7 @@ function countsOf(names: EventCounts, attributes: Attributes): Readonly<Record<s
     total_tokens: input + cached + more + output + thoughts,
     cache_read_input_tokens: cacheRead,
     cache_creation_input_tokens: cacheWritten,
+    ...(writtenForAnHour > 0 && { cache_write_1h_tokens: writtenForAnHour }),
     ...(names.reasoning !== undefined && { reasoning_tokens: reasoning }),
   };
 }

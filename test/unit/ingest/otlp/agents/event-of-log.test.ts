@@ -188,6 +188,13 @@ describe("Claude Code", () => {
     },
   );
 
+  it("counts cache writes that are kept for an hour apart", () => {
+    const event = changed(claude(), { cache_creation_tokens: 500, cache_creation_1h_tokens: 400 });
+    expect(stored(event)).toMatchObject({
+      usage: { cacheCreationTokens: 500, units: { cache_write_1h_tokens: 400 } },
+    });
+  });
+
   it("reports the request by both of its ids, and its provider's as the completion", () => {
     expect(stored(claude())).toMatchObject({
       completion_id: "req_011CVxT5qWbnPkR8uLmZaY3d",
