@@ -20,8 +20,7 @@ export function requestsToPaste({ url, key, project }: Demo): string {
   const [bearer, apiKey] = ["authorization: Bearer $KEY", "x-api-key: $KEY"];
   const messages = [{ role: "user", content: "What did it cost?" }];
   const dayStart = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
-  const groups = ["svc_user_id", { $getField: "attributes.team.id" }];
-  const ofAgents = { project_id: AGENTS_PROJECT, start: `${dayStart}T00:00:00Z`, group_by: groups };
+  const ofAgents = { project_id: AGENTS_PROJECT, start: `${dayStart}T00:00:00Z`, group_by: ["svc_user_id"] };
   return `
 Sumtree is running at ${url} with sample data in the project ${project}. Stop it with Ctrl-C; the samples go with it.
 
@@ -84,8 +83,8 @@ ${through("/messages", apiKey, { model: "claude-sonnet-4-5", max_tokens: 100, st
 sleep 1
 ${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["my-trace"] }, include_costs: true })}
 
-# What did coding agents cost, by developer and team? And what did they do, as they say themselves?
-${ask("/usage/stats", { ...ofAgents, include_costs: true })}
+# What did coding agents cost, by developer? And what did they do, as they say themselves?
+${ask("/usage/stats", { ...ofAgents, granularity: 7 * 86_400, include_costs: true })}
 ${ask("/agents/stats", ofAgents)}
 
 # What is left of the budget of the month, and a request that may cost more than is left of one for its trace.

@@ -110,6 +110,6 @@ describe.runIf(hasCurl)("what the demo prints", () => {
     expect(said).toContain('"p95_score"');
     expect(said).toContain("budget_exceeded");
     expect(said.match(/"detail"/g)).toHaveLength(2);
-    expect(said.length).toBeLessThan(40_000);
+    expect(said.length).toBeLessThan(45_000);
   });
 });
