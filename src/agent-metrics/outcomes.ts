@@ -13,7 +13,7 @@ export const OUTCOMES = {
 };
 export type Outcome = keyof typeof OUTCOMES;
 
-/** What a metric counts; by the value of an attribute if it counts several things. */
+/** Outcome that a metric counts; by the value of an attribute if it counts several. */
 type Counted = Outcome | readonly [attribute: string, outcomes: ReadonlyMap<unknown, Outcome>];
 
 function either(attribute: string, outcomes: Readonly<Record<string, Outcome>>): Counted {

@@ -4,7 +4,7 @@ import { createGroupCommit, type GroupCommit, type GroupCommitSettings } from ".
 import type { AgentPoint } from "./agent-point.ts";
 
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
-/** Of a row besides its attributes. */
+/** Size of a row without its attributes. */
 const POINT_BYTES = 256;
 
 export type PointStore = GroupCommit<AgentPoint>;

@@ -70,7 +70,7 @@ const resource = resourceFromAttributes({ "sumtree.project": "acme/exporters", "
 const settings = (signal: string, more: object) =>
   ({ url: `${url}/${signal}`, headers: { Authorization: authorization() }, ...more }) as never;
 
-/** What the service answered, and what it read of the request. */
+/** Response of the service, and what it read of the request. */
 function read<Item>(
   names: SignalNames,
   decode: (item: SentItem) => Item,

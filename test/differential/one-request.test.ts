@@ -7,15 +7,11 @@ import { createStorageKeyLookup } from "../../src/calls/storage-key/key-lookup.t
 import { createCallWriter, type CallWriter } from "../../src/calls/write/call-writer.ts";
 import { FairSemaphore } from "../../src/fairness/fair-semaphore.ts";
 import type { Project } from "../../src/shared/project.ts";
-import { interceptStatements } from "../helpers/intercept-statements.ts";
+import { Interleaving } from "../helpers/interleave.ts";
 import { runs } from "../helpers/runs.ts";
 import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/** Statements of two writers, held until one is drawn. */
-const held: readonly [(() => Promise<void>)[], (() => Promise<void>)[]] = [[], []];
-let areHeld = false;
+const statements = new Interleaving(() => true);
 
 let store: TestEngine;
 let app: TestApp;
@@ -25,22 +21,7 @@ beforeAll(async () => {
   store = await startEngine();
   app = await startAppOn(store.engine);
   alone = writerOn(store.engine);
-  shared = ([0, 1] as const).map((at) =>
-    // like a process of its own, it knows of no writes but those that it reads
-    writerOn({
-      ...interceptStatements(store.engine, (_name, run) => {
-        if (!areHeld) return run();
-        const { promise, resolve } = Promise.withResolvers<void>();
-        const done = promise.then(run);
-        held[at].push(async () => {
-          resolve();
-          await done.then(turn, turn);
-        });
-        return done;
-      }),
-      writeCountOf: () => undefined,
-    }),
-  );
+  shared = ([0, 1] as const).map((at) => writerOn(statements.engineOf(at, store.engine)));
 });
 afterAll(async () => {
   await app.close();
@@ -141,7 +122,7 @@ it("written by two services at once, whatever order their statements come in", a
         const project_id = `acme/request-${projects++}`;
         const project = project_id as Project;
         const drafts = all.map(([one]) => one);
-        await interleave(
+        await statements.run(
           [0, 1].map((at) => async () => {
             const own = all.flatMap(([one, on], number) => (on === at ? [eventOf(one, number)] : []));
             await shared[at]!.write(project, own);
@@ -157,24 +138,4 @@ it("written by two services at once, whatever order their statements come in", a
 
 function both(tokens: number): readonly number[] {
   return [tokens, tokens];
-}
-
-/** Runs both at once, their statements one after another by turns. */
-async function interleave(
-  requests: readonly (() => Promise<void>)[],
-  schedule: readonly number[],
-): Promise<void> {
-  areHeld = true;
-  const open = new Set(requests);
-  const all = Promise.all(requests.map((request) => request().finally(() => open.delete(request))));
-  for (let at = 0, left = schedule[0]!; open.size > 0;) {
-    if (left === 0) left = schedule[++at % schedule.length]!;
-    for (let n = 0; n < 10; n++) await turn();
-    const next = held[at % 2 === 0 ? 0 : 1].shift() ?? held[at % 2 === 0 ? 1 : 0].shift();
-    if (next === undefined) continue;
-    left--;
-    await next();
-  }
-  areHeld = false;
-  await all;
 }

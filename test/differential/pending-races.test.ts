@@ -1,16 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { interceptStatements } from "../helpers/intercept-statements.ts";
+import { Interleaving } from "../helpers/interleave.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const WRITES = /^(call_keys|call_hours|trace_hours|multi_hour|pending_call|calls_add)/;
-
-/** Statements of writes by service, held until one is drawn; each service has at most a few at once. */
-const held: readonly [(() => Promise<void>)[], (() => Promise<void>)[]] = [[], []];
-let areHeld = false;
+const writes = new Interleaving((name) => WRITES.test(name));
 
 let store: TestEngine;
 let services: readonly TestApp[];
@@ -19,20 +15,7 @@ beforeAll(async () => {
   const start = (at: 0 | 1): Promise<TestApp> =>
     startAppOn(store.engine, {
       deps: { lingerMs: 0 },
-      // like a process of its own, it knows of no writes but those that it reads
-      wrapEngine: (engine) => ({
-        ...interceptStatements(engine, (name, run) => {
-          if (!areHeld || !WRITES.test(name)) return run();
-          const { promise, resolve } = Promise.withResolvers<void>();
-          const done = promise.then(run);
-          held[at].push(async () => {
-            resolve();
-            await done.then(turn, turn);
-          });
-          return done;
-        }),
-        writeCountOf: () => undefined,
-      }),
+      wrapEngine: (engine) => writes.engineOf(at, engine),
     });
   services = [await start(0), await start(1)];
 });
@@ -40,26 +23,6 @@ afterAll(async () => {
   for (const service of services) await service.close();
   await store.close();
 });
-
-/** How many statements a service runs before it is the other one's turn. */
-type Schedule = readonly number[];
-
-/** Runs a request to each service at once, their statements one after another by turns. */
-async function interleave(requests: readonly (() => Promise<void>)[], schedule: Schedule): Promise<void> {
-  areHeld = true;
-  const open = new Set(requests);
-  const all = Promise.all(requests.map((request) => request().finally(() => open.delete(request))));
-  for (let at = 0, left = schedule[0]!; open.size > 0;) {
-    if (left === 0) left = schedule[++at % schedule.length]!;
-    for (let n = 0; n < 10; n++) await turn();
-    const next = held[at % 2 === 0 ? 0 : 1].shift() ?? held[at % 2 === 0 ? 1 : 0].shift();
-    if (next === undefined) continue;
-    left--;
-    await next();
-  }
-  areHeld = false;
-  await all;
-}
 
 const on = fc.constantFrom(0, 1);
 const message = fc.record({ what: fc.constantFrom("end" as const, "rename" as const), on });
@@ -97,7 +60,7 @@ it("whatever order the statements of two services come in, the end acknowledged 
           post(service, "/call/start", { start: { ...start, started_at: "2026-01-01T00:00:00Z" } });
         for (const one of parked) await send(one);
         const beside = atOnce === undefined ? [] : [() => send({ what: atOnce, on: 1 - startOn })];
-        await interleave([begin(startOn), ...beside], schedule);
+        await writes.run([begin(startOn), ...beside], schedule);
         if (startsAgain) await begin(1 - startOn)();
         const { call } = (await services[0]!.post("/call/read", { project_id, id: "c" })).json();
         expect({ output: call.output, display_name: call.display_name }).toEqual(expected);

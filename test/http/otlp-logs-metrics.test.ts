@@ -57,7 +57,7 @@ const sum = (points: readonly Uint8Array[]) =>
 const point = encode(NumberDataPointSchema, { timeUnixNano: AT, value: { case: "asInt", value: 7n } });
 const noPoint = encode(NumberDataPointSchema, { timeUnixNano: AT });
 
-/** What each signal sends: some that is accepted and ignored, and some that cannot be read. */
+/** Items of each signal: accepted but ignored ones, and unreadable ones. */
 const SIGNALS = [
   {
     signal: "logs",

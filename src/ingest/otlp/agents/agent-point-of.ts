@@ -9,6 +9,7 @@ import type { OtelMetricPoint } from "../metric-point.ts";
 import type { SpanOrigin } from "../span.ts";
 import { unflatten } from "../unflatten.ts";
 import { firstText } from "../usage-of-span.ts";
+import { userOf } from "./agent-attributes.ts";
 
 /** A data point with its resource, scope and sender. */
 export interface SentPoint {
@@ -21,10 +22,6 @@ export interface SentPoint {
 
 const MAX_TEXT_LENGTH = 512;
 const SESSION = "session.id gen_ai.conversation.id conversation.id cursor.conversation.id ulid".split(" ");
-/** An email names a person best, an id of an installation least. */
-const USER =
-  `user.email user.account_uuid user.account_id user.id enduser.id enduser.pseudo.id user_id cursor.user.id
-  user.name`.split(/\s+/);
 /** Attributes of resource and point that are stored under their own names. */
 const KEPT = new Set(
   `team.id team.name cost_center department organization.id vcs.repository.name vcs.repository.url.full vcs.ref.head.name
@@ -53,7 +50,7 @@ export function agentPointOf({ project, apiKey, origin, point }: SentPoint): Age
     at_us: at,
     value,
     thread_id: firstText(attributes, SESSION)?.slice(0, MAX_TEXT_LENGTH) ?? "",
-    svc_user_id: firstText(attributes, USER)?.slice(0, MAX_TEXT_LENGTH) ?? "",
+    svc_user_id: userOf(origin.resource, point.attributes)?.slice(0, MAX_TEXT_LENGTH) ?? "",
     api_key: apiKey,
     attributes: stringifyJson(unflatten(keptOf(attributes))),
   };
