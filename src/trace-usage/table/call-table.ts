@@ -13,6 +13,8 @@ const SELECTED = 2;
 const INCLUSIVE_SHIFT = 2;
 const SOURCE_SHIFT = 4;
 const TWO_BITS = 3;
+/** Both bits of the last source. */
+const ELSEWHERE = USAGE_SOURCES.indexOf("elsewhere") << SOURCE_SHIFT;
 
 /**
  * Column table of the calls of traces, numbered in the order read, with only what the roll-up needs. One object per call would
@@ -102,16 +104,16 @@ export function reporterOf({ flags }: Pick<CallTable, "flags">, call: number): U
 
 /** True for a call whose usage a call outside of its trace counts. */
 export function countsElsewhere(calls: Pick<CallTable, "flags">, call: number): boolean {
-  return reporterOf(calls, call) === "elsewhere";
+  return (calls.flags[call]! & ELSEWHERE) === ELSEWHERE;
 }
 
 /** Marks flags as those of a call that counts elsewhere. */
 export function asElsewhere(flags: number): number {
-  return flags | (USAGE_SOURCES.indexOf("elsewhere") << SOURCE_SHIFT);
+  return flags | ELSEWHERE;
 }
 
-export function someCountElsewhere(calls: Pick<CallTable, "count" | "flags">): boolean {
-  for (let call = 0; call < calls.count; call++) if (countsElsewhere(calls, call)) return true;
+export function someCountElsewhere({ count, flags }: Pick<CallTable, "count" | "flags">): boolean {
+  for (let call = 0; call < count; call++) if ((flags[call]! & ELSEWHERE) === ELSEWHERE) return true;
   return false;
 }
 
