@@ -30,7 +30,9 @@ const modules = {
     "fairness",
     "shared",
   ],
+  ratings: ["http", "store", "query", "shared"],
   stats: [
+    "ratings",
     "traces",
     "usage-rollup",
     "trace-usage",
@@ -56,10 +58,12 @@ const modules = {
     "shared",
   ],
   feedback: ["stats", "calls", "http", "store", "query", "buckets", "usage", "shared"],
+  datasets: ["ratings", "calls", "http", "store", "query", "usage", "fairness", "shared"],
   "agent-metrics": ["stats", "http", "store", "query", "buckets", "shared"],
   ingest: ["agent-metrics", "calls", "http", "store", "query", "usage", "shared"],
   content: ["http", "store", "query", "shared"],
-  gateway: ["budgets", "calls", "prices", "http", "usage", "journal", "fairness", "shared"],
+  "training-jobs": ["http", "store", "query", "usage", "fairness", "shared"],
+  gateway: ["training-jobs", "budgets", "calls", "prices", "http", "usage", "journal", "fairness", "shared"],
   admin: ["calls", "http", "store", "query", "fairness", "shared"],
   web: ["http", "shared"],
 } as const satisfies Record<string, readonly string[]>;
