@@ -159,7 +159,7 @@ const layers = [
 ];
 
 /** The page: what its views share knows none of them, a view knows no other, and none of it knows the service but by its routes. */
-const views = ["traces", "trace", "usage", "feedback"] as const;
+const views = ["traces", "trace", "usage", "feedback", "training"] as const;
 const theService = { regex: "/src/", message: "The page knows the service by its routes." };
 const otherViews = {
   regex: `^\\.\\./(${[...views, "shell"].join("|")})/`,

@@ -107,6 +107,15 @@ export async function postNdjson<Path extends Route>(
   }
 }
 
+/** For an answer that is saved as a file. */
+export async function postBlob<Path extends Route>(
+  question: ApiRequest<Path>,
+  asking: RequestOptions,
+): Promise<{ readonly data: Blob; readonly headers: Headers }> {
+  const response = await post(question, asking);
+  return { data: await response.blob().catch(failedAs("broken")), headers: response.headers };
+}
+
 function post<Path extends Route>(
   { path, body }: ApiRequest<Path>,
   { signal, caller = callerOfTab() }: RequestOptions,

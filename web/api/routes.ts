@@ -39,4 +39,6 @@ export type ApiKey = Schemas["ApiKey"];
 export type Price = Schemas["Price"];
 export type Budget = Schemas["BudgetState"];
 export type UsageTotal = Schemas["UsageTotal"];
+export type TrainingJob = Schemas["TrainingJobsQueryRes"]["jobs"][number];
+export type DatasetExport = Schemas["DatasetQueryRes"]["exports"][number];
 export type AgentStats = Schemas["AgentStatsRes"];

@@ -20,7 +20,7 @@ export function DownloadButton({ label, name, text }: DownloadProps) {
     setStatus("reading …");
     try {
       const { text: whole, lacks } = await text(setStatus);
-      save(name, whole);
+      save(name, new Blob([whole], { type: "text/csv" }));
       setStatus(lacks);
     } catch {
       setStatus(`${label}: could not be read, try again`);
@@ -33,8 +33,8 @@ export function DownloadButton({ label, name, text }: DownloadProps) {
   );
 }
 
-function save(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+export function save(name: string, data: Blob): void {
+  const url = URL.createObjectURL(data);
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

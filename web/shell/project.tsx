@@ -20,6 +20,7 @@ const LAZY = {
   overview: lazy("overview", async () => (await import("../overview/view.tsx")).OverviewView),
   usage: lazy("usage", async () => (await import("../usage/view.tsx")).UsageView),
   feedback: lazy("feedback", async () => (await import("../feedback/view.tsx")).FeedbackView),
+  training: lazy("training", async () => (await import("../training/view.tsx")).TrainingView),
   settings: lazy("settings", async () => (await import("../settings/view.tsx")).SettingsView),
 };
 

@@ -14,6 +14,7 @@ export const VIEW_NAMES = {
   traces: "Traces",
   usage: "Usage",
   feedback: "Feedback",
+  training: "Training",
   settings: "Settings",
 } as const;
 export type View = keyof typeof VIEW_NAMES | "trace";
@@ -22,7 +23,7 @@ function isView(text: string): text is View {
   return text === "trace" || Object.hasOwn(VIEW_NAMES, text);
 }
 
-const SHARED = "window zone compare q fields sort group measure as interval of rows".split(" ");
+const SHARED = "window zone compare q fields sort group measure as interval of rows outcome".split(" ");
 
 /** The options that lists share; those of a trace are left behind. */
 export function sharedOptions(options: UrlState["options"]): UrlState["options"] {

@@ -48,11 +48,12 @@ const PAGE = 500;
 /** Rows held in the memory of a browser tab. */
 const MAX_ROWS = 100_000;
 
-/** Traces that match, page by page, and how many there are when the last page was read. */
+/** Traces that match, page by page, until there are `most`, and how many match when the last page was read. */
 export async function allTraces(
   question: TracesQuestion,
   asking: RequestOptions,
   onRead: (count: number) => void,
+  most = MAX_ROWS,
 ): Promise<{ readonly rows: readonly TraceRow[]; readonly total: number }> {
   const rows: TraceRow[] = [];
   let total = 0;
@@ -66,6 +67,6 @@ export async function allTraces(
     page_token = body.next_page_token;
     total = body.total.traces;
     onRead(rows.length);
-  } while (page_token !== null && rows.length < MAX_ROWS);
+  } while (page_token !== null && rows.length < most);
   return { rows, total: page_token === null ? rows.length : total };
 }
