@@ -6,10 +6,10 @@ export interface Rating {
 }
 
 const OPS = { "=": "$eq", ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte" } as const;
-const FORM = /^\s*([^\s<>=]+)\s*(>=|<=|>|<|=)\s*(\S.*?)\s*$/u;
+const FORM = /^\s*([^\s<>=]+)\s*(>=|<=|>|<|=)\s*([^\s=].*?)\s*$/u;
 
 /** Pattern of the input of a rating. */
-export const RATING_PATTERN = String.raw`\s*[^\s<>=]+\s*(>=|<=|>|<|=)\s*\S.*`;
+export const RATING_PATTERN = String.raw`\s*[^\s<>=]+\s*(>=|<=|>|<|=)\s*[^\s=].*`;
 
 /** Reads `score >= 0.5`, `passed = true` or `emoji = 👍`; undefined for anything else. */
 export function readRating(text: string): Rating | undefined {
