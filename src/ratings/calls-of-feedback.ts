@@ -16,7 +16,7 @@ export function callIdOf(project: Project): Sql {
  */
 export function fromCallsWithIds(project: Project, ids: Sql): Sql {
   return sql`FROM calls FINAL
-    PREWHERE ${ofProject(project)} AND id IN ${ids} AND (hour, trace_id) IN
-      (SELECT hour, trace_id FROM call_keys WHERE ${ofProject(project)} AND id IN ${ids})
+    PREWHERE ${ofProject(project)} AND (hour, trace_id, id) IN
+      (SELECT hour, trace_id, id FROM call_keys WHERE ${ofProject(project)} AND id IN ${ids})
     WHERE ${IS_VISIBLE}`;
 }

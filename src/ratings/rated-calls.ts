@@ -17,41 +17,32 @@ export interface RatedCall {
 
 /**
  * Prints a subquery of `RatedCall`s: the calls of a project that feedback rates, by the latest (`created_at`, then `id`) of any
- * time. Purged feedback and feedback without a value at the path rate nothing. `among`: subquery of the ids of the calls; others
- * cost no read of a payload. The calls need not exist. Cost: O(feedback of the project). Throws `validation`.
+ * time. Purged feedback and feedback without a value at the path rate nothing. `among`: subquery of the ids of the calls. The
+ * calls need not exist. Cost: O(feedback of the project), its payloads included. Throws `validation`.
  */
 export function ratedCalls(project: Project, condition: RatingCondition, among?: Sql): Sql {
+  const id = callIdOf(project);
   const steps = splitFieldName(condition.json_path);
   const payload = { sql: sql`payload` };
   const { condition: passes } = compileQuery(toQuery(condition), { project, fields: feedbackFields });
   const number = sql`ifNotFinite(${readJsonNumber(payload, steps)}, NULL)`;
-  const about = feedbackOnCalls(project, condition, among);
-  // a PREWHERE may test the key alone, because it precedes the merge of versions
-  const keys =
-    among === undefined
-      ? sql``
-      : sql` AND (created_at, id) IN (SELECT created_at, id FROM feedback WHERE ${about})`;
+  const ofCalls = among === undefined ? sql`` : sql` AND ${id} IN ${among}`;
+  // in WHERE, because a PREWHERE would find earlier versions of feedback that was replaced
   return sql`(SELECT call_id, rating.1 AS passed, rating.2 AS value FROM (
-    SELECT ${callIdOf(project)} AS call_id, argMax((toUInt8(ifNull(${passes}, 0)), ${number}), (created_at, id)) AS rating
-    FROM feedback FINAL PREWHERE ${ofProject(project)}${keys}
-    WHERE deleted = 0 AND ${about} AND isNotNull(${readJsonPath(payload, steps)})
+    SELECT ${id} AS call_id, argMax((toUInt8(ifNull(${passes}, 0)), ${number}), (created_at, id)) AS rating
+    FROM feedback FINAL PREWHERE ${ofProject(project)}
+    WHERE deleted = 0${ofType(condition)} AND ${id} != ''${ofCalls} AND isNotNull(${readJsonPath(payload, steps)})
     GROUP BY call_id))`;
 }
 
 /** Prints a subquery of the ids of calls that `ratedCalls` may have: a superset that costs no read of a payload. */
 export function callsWithFeedback(project: Project, condition: RatingCondition): Sql {
-  return sql`(SELECT ${callIdOf(project)} FROM feedback WHERE ${feedbackOnCalls(project, condition, undefined)})`;
+  const id = callIdOf(project);
+  return sql`(SELECT ${id} FROM feedback WHERE ${ofProject(project)}${ofType(condition)} AND ${id} != '')`;
 }
 
-function feedbackOnCalls(
-  project: Project,
-  { feedback_type: type }: RatingCondition,
-  among: Sql | undefined,
-): Sql {
-  const id = callIdOf(project);
-  const ofType = type == null ? sql`` : sql` AND feedback_type = ${param("String", type)}`;
-  const ofCalls = among === undefined ? sql`` : sql` AND ${id} IN ${among}`;
-  return sql`${ofProject(project)}${ofType} AND ${id} != ''${ofCalls}`;
+function ofType({ feedback_type: type }: RatingCondition): Sql {
+  return type == null ? sql`` : sql` AND feedback_type = ${param("String", type)}`;
 }
 
 function toQuery({ json_path, op, value }: RatingCondition): unknown {
