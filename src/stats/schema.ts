@@ -5,6 +5,7 @@ import { anyInteger, isoInstant, projectId } from "../http/schemas/fields.ts";
 import { oneOfNames } from "../http/schemas/known-names.ts";
 import { whenValid, wholeNumber } from "../http/schemas/zod-issues.ts";
 import { callsFilter, callsQuery } from "../query/read/wire-schema.ts";
+import { ratingCondition } from "../ratings/schema.ts";
 import { countFields } from "../usage/count-fields.ts";
 import { DIMENSION_NAMES, planDimensions, type DimensionName, type Dimensions } from "./plan/dimensions.ts";
 import { LATENCY_AGGREGATIONS, orders, type RequestedOrder } from "./plan/order.ts";
@@ -60,6 +61,11 @@ export function usageStatsRequest(maxPercentiles: number) {
       any_call: anyCall.nullish().describe("Of at least one call of a trace"),
       group_by: groupByField(MAX_DIMENSIONS),
       include_costs: z.boolean().default(false).describe("If true, the response includes costs in USD."),
+      outcome: ratingCondition
+        .nullish()
+        .describe(
+          "Adds `rated`, `passed` and, with costs, `cost_per_passed` to totals: of the calls that feedback rates, or of the traces whose root it rates",
+        ),
       latency: z
         .strictObject({
           aggregations: z
@@ -94,7 +100,7 @@ const knownOrder = z.superRefine<RequestedOrder>(
     const message = `Input should be a member of a total: ${[...known.keys()].join(", ")}`;
     context.addIssue({ code: "custom", path: ["order_by"], message, params: { type: "literal_error" } });
   },
-  whenValid("of", "order_by", "include_costs", "latency"),
+  whenValid("of", "order_by", "include_costs", "outcome", "latency"),
 );
 
 /** Refuses members that are of traces alone, or of calls alone. */
@@ -124,15 +130,20 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   partial:
     "With costs: whether something of this total has no price, so that it cost more than its costs say",
   wasted_cost: "Of traces, with costs: what failed calls and the calls below them cost (USD)",
+  rated:
+    "With `outcome`: the calls, or traces, that feedback rates; a call counts in the group in which it counts as a call",
+  passed: "With `outcome`: those of them that meet the condition",
+  cost_per_passed:
+    "With `outcome` and costs: what all that are rated cost, by one that passed (USD); null if none passed, or none has a price",
   cost_per_trace: "Of traces, with costs: `total_cost` by trace (USD); null without traces or a price",
 };
 const isAlways = (name: string): boolean =>
-  totalMembers("calls", false).some((member) => member.name === name);
+  totalMembers({ of: "calls", withCosts: false, withOutcome: false }).some((member) => member.name === name);
 
 const total = z
   .object({
     ...Object.fromEntries(
-      totalMembers("traces", true).map(({ name, kind }) => {
+      totalMembers({ of: "traces", withCosts: true, withOutcome: true }).map(({ name, kind }) => {
         const value = kind === "count" ? count : kind === "partial" ? z.boolean() : z.number().nullable();
         const member = isAlways(name) ? value : value.optional();
         return [name, name in DESCRIPTIONS ? member.describe(DESCRIPTIONS[name]!) : member];

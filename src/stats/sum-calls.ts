@@ -7,11 +7,13 @@ import { eachItem } from "../shared/steps.ts";
 import type { Engine } from "../store/engine.ts";
 import { planCalls } from "../trace-usage/plan.ts";
 import { readCalls } from "../trace-usage/read-calls.ts";
+import { tracesOfCalls } from "../trace-usage/read/traces-of-calls.ts";
 import { LlmDictionary } from "../trace-usage/table/llm-dictionary.ts";
 import { readOwnUsage } from "../usage-rollup/read-own-usage.ts";
 import { rollupQueryOf } from "../usage-rollup/rollup-query.ts";
 import type { ProviderOf } from "../usage/usage.ts";
 import type { StatsPlan } from "./plan/plan-stats.ts";
+import { readRatedCalls } from "./read-rated.ts";
 import type { UsageStatsRequest } from "./schema.ts";
 import { callColumns, CallsFold } from "./sums/calls-fold.ts";
 import type { StatsFold } from "./sums/stats-fold.ts";
@@ -40,8 +42,10 @@ export interface StatsRequested {
  */
 export async function sumCalls(
   { engine, maxCalls, maxAggregates, bookFor, providerOf }: StatsDeps,
-  { project, request: { filter, query, group_by }, plan, nowMs, signal }: StatsRequested,
+  requested: StatsRequested,
 ): Promise<StatsFold> {
+  const { project, request, plan, nowMs, signal } = requested;
+  const { filter, query, group_by } = request;
   const { window, buckets, latency } = plan;
   const selection = planCalls(project, { filter, query, window });
   const book = plan.withCosts ? await bookFor(project) : undefined;
@@ -54,17 +58,31 @@ export async function sumCalls(
     fields: group_by.all.flatMap(({ source, field }) => (source === "call" ? [field] : [])),
     latencies: latency === undefined ? "none" : latency.percentiles.length > 0 ? "each" : "sums",
   });
+  // first, so that calls that arrive meanwhile are not rated without being counted
+  const rated = await readRatedCalls(engine, requested, maxCalls);
   let live = selection;
   if (rollupQuery !== undefined && !isRunning(window.startUs, nowMs)) {
-    const requested = { project, window, startsUs: buckets.startsUs, query: rollupQuery, book };
-    const { sums, uncoveredTraces: traces } = await readOwnUsage(engine, selection, requested, signal);
+    const ownUsage = { project, window, startsUs: buckets.startsUs, query: rollupQuery, book };
+    const { sums, uncoveredTraces: traces } = await readOwnUsage(engine, selection, ownUsage, signal);
     await inTurns(eachItem(sums, (sum) => fold.addSum(sum)));
     live = { ...selection, strategy: { kind: "known traces", traces } };
   }
   const columns = callColumns(plan);
   const tooMany = (what: string): AppError => tooManyCalls(what, maxCalls);
-  const found = await readCalls(engine, live, { names, columns, forOwn: true, maxCalls, tooMany, signal });
+  const options = { names, columns, forOwn: true, maxCalls, tooMany, signal } as const;
+  const found = await readCalls(engine, live, options);
   for await (using table of found.tables) await inTurns(fold.add(table.calls, table.more));
+  if (rated.length === 0) return fold;
+  const ids = Map.groupBy(rated, ({ traceId }) => traceId);
+  const idSets = new Map([...ids].map(([traceId, some]) => [traceId, new Set(some.map(({ id }) => id))]));
+  const traces = await tracesOfCalls(engine, project, idSets, signal);
+  const ofRated = await readCalls(
+    engine,
+    { ...selection, strategy: { kind: "known traces", traces } },
+    options,
+  );
+  const passed = new Set(rated.flatMap((one) => (one.passed ? [one.id] : [])));
+  for await (using table of ofRated.tables) await inTurns(fold.addRated(table.calls, table.more, passed));
   return fold;
 }
 

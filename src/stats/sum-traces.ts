@@ -5,7 +5,7 @@ import { eachItem } from "../shared/steps.ts";
 import { planTraces } from "../traces/plan/plan-traces.ts";
 import { readValues, rootValues } from "../traces/read/root-values.ts";
 import type { ReadDeps } from "../traces/read/fold-traces.ts";
-import { selectTraces, type FoldedTrace } from "../traces/read/select-traces.ts";
+import { foldIn, selectTraces, type FoldedTrace, type FoldedTraces } from "../traces/read/select-traces.ts";
 import type { UsedSum } from "../usage-rollup/priced-sums.ts";
 import { recordCount } from "../usage-rollup/manifests.ts";
 import { readUsageOfTraces } from "../usage-rollup/read-price-table.ts";
@@ -13,6 +13,7 @@ import { recordsByTrace } from "../usage-rollup/records-by-trace.ts";
 import { UNPRICED_SLOT, type Sums } from "../usage-rollup/sums.ts";
 import { groupsStatement, readGroups, type GroupRecords, type RecordGroup } from "./group-records.ts";
 import type { StatsDeps, StatsRequested } from "./sum-calls.ts";
+import { readRatedCalls } from "./read-rated.ts";
 import { StatsFold } from "./sums/stats-fold.ts";
 
 /**
@@ -21,28 +22,44 @@ import { StatsFold } from "./sums/stats-fold.ts";
  */
 export async function sumTraces(
   { engine, maxCalls, maxAggregates, bookFor, providerOf }: StatsDeps,
-  { project, request, plan, nowMs, signal }: StatsRequested,
+  requested: StatsRequested,
 ): Promise<StatsFold> {
+  const { project, request, plan, nowMs, signal } = requested;
   const traces = planTraces(project, request, nowMs);
   const book = await bookFor(project);
   const deps = { engine, book, providerOf, maxCalls, maxTraces: maxAggregates, signal };
+  const rated = await readRatedCalls(engine, requested, Math.min(maxCalls, maxAggregates));
   const { ofRecords, ofCalls } = await selectTraces(deps, traces, (records) =>
     readRecords(deps, { records, place: traces.place, plan }),
   );
-  const { callKey } = plan.dimensions;
-  const ids = ofCalls.traces.map(({ traceId }) => traceId);
-  const keys =
-    callKey === undefined || ids.length === 0
-      ? undefined
-      : await readValues(engine, rootValues(project, inTraces(project, ids), callKey), signal);
+  const readKeys = async ({ traces: some }: FoldedTraces): Promise<KeyOf> => {
+    const { callKey } = plan.dimensions;
+    const ids = some.map(({ traceId }) => traceId);
+    if (callKey === undefined || ids.length === 0) return () => "";
+    const keys = await readValues(engine, rootValues(project, inTraces(project, ids), callKey), signal);
+    return ({ traceId }) => keys.get(traceId)?.[0] ?? "";
+  };
+  const keyOf = await readKeys(ofCalls);
   const fold = new StatsFold(plan, ofCalls.sums.unpriced, maxAggregates);
   await inTurns(eachItem(ofRecords?.rows ?? [], (row) => addRecords(fold, row)));
   for (const usage of ofRecords?.unpriced ?? []) fold.unpriced.addSum(usage);
-  const addTrace = (trace: FoldedTrace): void =>
-    addFolded(fold, trace, ofCalls.sums.sums, keys?.get(trace.traceId)?.[0] ?? "");
+  const addTrace = (trace: FoldedTrace): void => addFolded(fold, trace, ofCalls.sums.sums, keyOf(trace));
   await inTurns(eachItem(ofCalls.traces, addTrace));
+  if (rated.length === 0) return fold;
+  const passed = new Map(rated.map((one) => [one.traceId, one.passed]));
+  const ofRated = await foldIn(deps, traces, inTraces(project, [...passed.keys()]));
+  const keyOfRated = await readKeys(ofRated);
+  const addRated = (trace: FoldedTrace): void => {
+    const into = aggregateOf(fold, keyOfRated(trace), trace.startedUs);
+    fold.sums.addRated(into, passed.get(trace.traceId) === true);
+    fold.sums.addRatedCost(into, trace.figures.cost);
+  };
+  await inTurns(eachItem(ofRated.traces, addRated));
   return fold;
 }
+
+/** Returns the values of the root of a trace, as `Dimensions.callKey` prints them. */
+type KeyOf = (trace: FoldedTrace) => string;
 
 function addRecords(fold: StatsFold, row: RecordGroup): void {
   const into = aggregateOf(fold, row.key, row.bucketUs);

@@ -4,7 +4,13 @@ import type { AggregateCost } from "../prices/cost-of-aggregate.ts";
 import { addUsd, knownOf, usd, usdProduct, type Money, type Usd } from "../prices/money.ts";
 import { PER_USD } from "../prices/picodollars.ts";
 import { resize } from "../shared/buffers.ts";
-import { COST_MEMBERS, COUNT_MEMBERS, TRACE_COUNT_MEMBERS } from "./total-members.ts";
+import {
+  COST_MEMBERS,
+  COUNT_MEMBERS,
+  PASSED_SLOT,
+  RATED_SLOT,
+  TRACE_COUNT_MEMBERS,
+} from "./total-members.ts";
 
 /** Counts after those of `COUNT_MEMBERS`: usages that state a cost, those of `TRACE_COUNT_MEMBERS`, and what has no price. */
 const USAGES_STATED = COUNT_MEMBERS.length;
@@ -12,15 +18,17 @@ const TRACES = USAGES_STATED + 1;
 /** Requests that have no price, or only a part of one; at least one for each usage. */
 export const UNPRICED_SLOT = TRACES + TRACE_COUNT_MEMBERS.length;
 const WASTED_UNPRICED = UNPRICED_SLOT + 1;
-const COUNT_SLOTS = WASTED_UNPRICED + 1;
+const RATED_UNPRICED = PASSED_SLOT + 1;
+const COUNT_SLOTS = RATED_UNPRICED + 1;
 /** Offset of the usage counts, after calls and errors. */
 const USAGE_SLOT = 2;
 /** Cost members, except the total. */
 const COST_SLOTS = COST_MEMBERS.length - 1;
-/** These, the stated and the wasted cost. */
-const AMOUNTS = COST_SLOTS + 2;
+/** These, the stated and the wasted cost, and that of what is rated. */
+const AMOUNTS = COST_SLOTS + 3;
 const STATED = COST_SLOTS;
 const WASTED = COST_SLOTS + 1;
+const RATED_COST = COST_SLOTS + 2;
 const PICODOLLARS_PER_TICK = 100;
 const FIRST_ROWS = 64;
 
@@ -136,6 +144,20 @@ export class Sums {
     this.counts[at + 2]! += Number(hasFailures);
   }
 
+  /** Counts a rated call or trace. */
+  addRated(row: number, passed: boolean): void {
+    this.counts[row * COUNT_SLOTS + RATED_SLOT]! += 1;
+    if (passed) this.counts[row * COUNT_SLOTS + PASSED_SLOT]! += 1;
+  }
+
+  /** Adds a cost of a rated call or trace. */
+  addRatedCost(row: number, { usd: amount, unpriced }: Money): void {
+    if (unpriced) this.counts[row * COUNT_SLOTS + RATED_UNPRICED]! += 1;
+    if (amount === null || !this.withCosts) return;
+    this.priced[row * AMOUNTS + RATED_COST]! += 1;
+    this.addUsd(row * AMOUNTS + RATED_COST, amount);
+  }
+
   addSummed(row: number, { counts, statedTicks, costs, wasted }: SummedRow): void {
     counts.forEach((count, slot) => (this.counts[row * COUNT_SLOTS + slot]! += count));
     if (!this.withCosts) return;
@@ -167,7 +189,7 @@ export class Sums {
     }
   }
 
-  /** Returns the counts of `COUNT_MEMBERS`, then how many usages state a cost, then those of `TRACE_COUNT_MEMBERS`. */
+  /** Returns the counts of `COUNT_MEMBERS`, then how many usages state a cost, then those of `TRACE_COUNT_MEMBERS`; what is rated from `RATED_SLOT` on. */
   countOf(row: number, slot: number): number {
     return this.counts[row * COUNT_SLOTS + slot]!;
   }
@@ -185,6 +207,12 @@ export class Sums {
       usd: slot === COST_SLOTS ? this.totalUsd(row) : this.pricedUsd(row, slot),
       unpriced: this.isPartial(row),
     };
+  }
+
+  /** Returns the cost of what is rated: 0 without usage, null if none of it has a price. */
+  ratedCostOf(row: number): Usd | null {
+    const unpriced = this.countOf(row, RATED_UNPRICED) > 0;
+    return knownOf({ usd: this.pricedUsd(row, RATED_COST), unpriced });
   }
 
   /** True if a usage of the row has no price, so that its costs are lower bounds. */

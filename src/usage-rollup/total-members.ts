@@ -15,14 +15,28 @@ export const TRACE_COUNT_MEMBERS = ["traces", "traces_failed", "traces_with_fail
 export const TRACES_SLOT = COUNT_MEMBERS.length + 1;
 export const TOTAL_COST_SLOT = COST_MEMBERS.length - 1;
 export const WASTED_COST_SLOT = COST_MEMBERS.length + 1;
+/** Counts of rated calls or traces. */
+const RATED_MEMBERS = ["rated", "passed"] as const;
+/** Place of the first of them in `Sums`, behind the counts of what has no price. */
+export const RATED_SLOT = TRACES_SLOT + TRACE_COUNT_MEMBERS.length + 2;
+export const PASSED_SLOT = RATED_SLOT + 1;
 
 /** Member of a total and its place in `Sums`. */
 export type TotalMember =
-  | { readonly name: string; readonly kind: "count" | "cost"; readonly slot: number }
-  | { readonly name: string; readonly kind: "cost per trace" | "partial" };
+  | { readonly name: string; readonly kind: "count"; readonly slot: number }
+  | { readonly name: string; readonly kind: "cost"; readonly slot: number }
+  | { readonly name: string; readonly kind: "partial" }
+  | { readonly name: string; readonly kind: "cost per trace" | "cost per passed" };
+
+/** Parts of totals that a request adds. */
+export interface TotalParts {
+  readonly of: Subject;
+  readonly withCosts: boolean;
+  readonly withOutcome: boolean;
+}
 
 /** The members of totals, except latencies. */
-export function totalMembers(of: Subject, withCosts: boolean): readonly TotalMember[] {
+export function totalMembers({ of, withCosts, withOutcome }: TotalParts): readonly TotalMember[] {
   const from = (first: number, kind: "count" | "cost", names: readonly string[]): readonly TotalMember[] =>
     names.map((name, place) => ({ name, kind, slot: first + place }));
   const ofTraces = of === "traces";
@@ -34,5 +48,7 @@ export function totalMembers(of: Subject, withCosts: boolean): readonly TotalMem
     ...(withCosts ? [{ name: "partial", kind: "partial" } as const] : []),
     ...(withCosts && ofTraces ? from(WASTED_COST_SLOT, "cost", ["wasted_cost"]) : []),
     ...(withCosts && ofTraces ? [{ name: "cost_per_trace", kind: "cost per trace" } as const] : []),
+    ...(withOutcome ? from(RATED_SLOT, "count", RATED_MEMBERS) : []),
+    ...(withOutcome && withCosts ? [{ name: "cost_per_passed", kind: "cost per passed" } as const] : []),
   ];
 }

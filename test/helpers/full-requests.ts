@@ -289,6 +289,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
     any_call: structuredClone({ filter, query: byId }),
     group_by: ["op_name"],
     include_costs: true,
+    outcome: { feedback_type: "score", json_path: "output.score", op: "$in", value: [0.9] },
     latency: { aggregations: ["avg"], percentiles: [50] },
     order_by: "total_tokens",
     limit: 10,

@@ -19,12 +19,15 @@ beforeAll(async () => {
   const batch = JSON.parse(/```json calls\n([^`]*)```/.exec(page)![1]!) as unknown[];
   const stored = await test.post("/v2/acme/assist/calls/complete", { batch });
   expect(stored.json()).toEqual({ rejected: [] });
+  const feedback = JSON.parse(/```json feedback\n([^`]*)```/.exec(page)![1]!) as unknown[];
+  const rated = await test.post("/feedback/batch/create", { batch: feedback });
+  expect(rated.json().rejected).toEqual([]);
 });
 afterAll(() => test.close());
 
 describe("docs/usage-stats.md", () => {
-  it("has four examples", () => {
-    expect(questions).toHaveLength(4);
+  it("has five examples", () => {
+    expect(questions).toHaveLength(5);
   });
 
   it.each(questions)("returns the documented response: $name", async ({ ask, answer }) => {

@@ -42,17 +42,18 @@ export interface RequestedOrder {
   readonly of: Subject;
   readonly order_by?: string | null | undefined;
   readonly include_costs: boolean;
+  readonly outcome?: object | null | undefined;
   readonly latency?: LatencySpec | null | undefined;
 }
 
 const LATENCY = "latency_ms.";
 
 /** Sort keys of groups: the requested members of the totals. */
-export function orders({ of, include_costs, latency }: RequestedOrder): ReadonlyMap<string, Order> {
+export function orders({ of, include_costs, outcome, latency }: RequestedOrder): ReadonlyMap<string, Order> {
   const requested = latencyQuery(latency);
   const latencies = requested === undefined ? [] : latencyNames(requested);
   return new Map<string, Order>([
-    ...totalMembers(of, include_costs).flatMap((member) =>
+    ...totalMembers({ of, withCosts: include_costs, withOutcome: outcome != null }).flatMap((member) =>
       member.kind === "partial" ? [] : [[member.name, member] as const],
     ),
     ...latencies.map((name) => [LATENCY + name, { kind: "latency", name }] as const),

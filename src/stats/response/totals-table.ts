@@ -7,16 +7,15 @@ import {
   TOTAL_COST_SLOT,
   totalMembers,
   TRACES_SLOT,
-  type Subject,
+  PASSED_SLOT,
   type TotalMember,
+  type TotalParts,
 } from "../../usage-rollup/total-members.ts";
 import { Sums } from "../../usage-rollup/sums.ts";
 import { compareUsd, usdText, type Usd } from "../../prices/money.ts";
 
 /** Members of totals. */
-export interface TotalShape {
-  readonly of: Subject;
-  readonly withCosts: boolean;
+export interface TotalShape extends TotalParts {
   readonly latency: LatencySpec | undefined;
 }
 
@@ -26,12 +25,16 @@ function latencyMembers({ latency }: TotalShape): readonly string[] {
 
 /** Numbers of a total. */
 export function columnNames(shape: TotalShape): readonly string[] {
-  const members = totalMembers(shape.of, shape.withCosts).map(({ name }) => name);
+  const members = totalMembers(shape).map(({ name }) => name);
   return [...members, ...latencyMembers(shape).map((name) => `latency_ms_${name}`)];
 }
 
 function costText(cost: Usd | null): string {
   return cost === null ? "null" : usdText(cost);
+}
+
+function costPer(cost: Usd | null, count: number): number | null {
+  return cost === null || count === 0 ? null : Number(usdText(cost)) / count;
 }
 
 /** Aggregates merged into rows: of a group, a bucket or the window. */
@@ -43,7 +46,7 @@ export class TotalsTable {
 
   private constructor(shape: TotalShape, rows: number) {
     this.shape = shape;
-    this.members = totalMembers(shape.of, shape.withCosts);
+    this.members = totalMembers(shape);
     this.sums = Sums.ofRows(rows, shape);
   }
 
@@ -88,12 +91,15 @@ export class TotalsTable {
   private textOf(row: number, member: TotalMember): string {
     if (member.kind === "count") return String(this.sums.countOf(row, member.slot));
     if (member.kind === "cost") return costText(this.sums.costOf(row, member.slot));
-    return String(member.kind === "partial" ? this.sums.isPartial(row) : this.costPerTraceOf(row));
+    if (member.kind === "partial") return String(this.sums.isPartial(row));
+    return String(this.quotientOf(row, member.kind));
   }
 
-  private costPerTraceOf(row: number): number | null {
-    const [cost, traces] = [this.sums.costOf(row, TOTAL_COST_SLOT), this.sums.countOf(row, TRACES_SLOT)];
-    return cost === null || traces === 0 ? null : Number(usdText(cost)) / traces;
+  private quotientOf(row: number, kind: "cost per trace" | "cost per passed"): number | null {
+    const { sums } = this;
+    return kind === "cost per trace"
+      ? costPer(sums.costOf(row, TOTAL_COST_SLOT), sums.countOf(row, TRACES_SLOT))
+      : costPer(sums.ratedCostOf(row), sums.countOf(row, PASSED_SLOT));
   }
 
   /** Compares rows: larger first, unknown last. */
@@ -102,7 +108,8 @@ export class TotalsTable {
       return this.sums.countOf(other, order.slot) - this.sums.countOf(one, order.slot);
     if (order.kind !== "cost") {
       const valueOf = (row: number): number =>
-        (order.kind === "latency" ? this.latencyOf(row, order.name) : this.costPerTraceOf(row)) ?? -Infinity;
+        (order.kind === "latency" ? this.latencyOf(row, order.name) : this.quotientOf(row, order.kind)) ??
+        -Infinity;
       return valueOf(other) - valueOf(one) || 0;
     }
     const costs = [this.sums.costOf(one, order.slot), this.sums.costOf(other, order.slot)] as const;

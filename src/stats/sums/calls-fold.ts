@@ -2,11 +2,12 @@ import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
 import { usageOf } from "../../trace-usage/fold/used.ts";
-import { ownUsageSteps } from "../../trace-usage/fold/own-usage.ts";
-import { isSelected, NONE, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
+import { ownUsageSteps, usagesOf } from "../../trace-usage/fold/own-usage.ts";
+import { idOf, isSelected, NONE, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import type { UsageEntries } from "../../trace-usage/table/usage-entries.ts";
-import { COST_SLOTS, costsInto } from "../../prices/cost-fields.ts";
+import { COST_SLOTS, costFields, costsInto, type CallCost } from "../../prices/cost-fields.ts";
+import { addMoney, NO_MONEY, usd, type Money } from "../../prices/money.ts";
 import { areZero, COUNT_SLOTS, countSlots } from "../../usage/count-fields.ts";
 import { statedCostOf } from "../../usage/stated-cost.ts";
 import { hasNonTokenUnits } from "../../usage/units.ts";
@@ -14,7 +15,7 @@ import { isMore, NOTHING_YET } from "../../usage/most-used.ts";
 import { HAS_FAILED, LATENCY, NO_LATENCY } from "../../usage-rollup/usage-record.ts";
 import { always, flag, integer, moreColumns, text } from "../../trace-usage/table/more-columns.ts";
 import { sql } from "../../query/sql.ts";
-import type { ProviderOf } from "../../usage/usage.ts";
+import { isNothing, type ProviderOf } from "../../usage/usage.ts";
 import type { PricedSum } from "../../usage-rollup/priced-sums.ts";
 import { StatsFold } from "./stats-fold.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
@@ -65,8 +66,38 @@ export class CallsFold extends StatsFold {
     }
   }
 
-  /** Adds the usage of a call under its LLMs. The call counts once, so the calls of all groups are those of the window. */
+  /** Adds the selected calls of whole traces as rated. `passed`: ids of those that passed. */
+  *addRated(calls: CallTable, columns: CallColumns, passed: ReadonlySet<string>): Steps<void> {
+    using own = yield* ownUsageSteps(calls, this.options.names);
+    for (let call = 0; call < calls.count; call++) {
+      if (isSelected(calls, call)) this.addRatedCall(call, { calls, own, columns }, passed);
+      if (call % ROWS_PER_STEP === 0) yield;
+    }
+  }
+
+  /** The call counts once, so the calls of all groups are those of the window. */
   private addCall(call: number, read: Read): void {
+    const { columns } = read;
+    const into = this.aggregateOfCall(call, read, { addsUsage: true });
+    this.sums.addCall(into, columns.isError(call));
+    const latency = columns.latencyMs(call);
+    if (latency !== NO_LATENCY) this.addLatency(into, latency);
+  }
+
+  /** Adds a call, with its whole own cost, where it counts. */
+  private addRatedCall(call: number, read: Read, passed: ReadonlySet<string>): void {
+    const { calls, own } = read;
+    const { book } = this.options;
+    const into = this.aggregateOfCall(call, read, { addsUsage: false });
+    this.sums.addRated(into, passed.has(idOf(calls, call)));
+    if (book === undefined) return;
+    for (const usage of usagesOf(call, own, { calls, names: this.options.names }))
+      if (!isNothing(usage))
+        this.sums.addRatedCost(into, moneyOf(book.cost(usage.llm, calls.startedAtUs[call]!, usage)));
+  }
+
+  /** Finds the aggregate in which a call counts: of its LLM with the most tokens. `addsUsage`: adds its usage under its LLMs. */
+  private aggregateOfCall(call: number, read: Read, { addsUsage }: { addsUsage: boolean }): number {
     const { calls, own, columns } = read;
     const startedAtUs = calls.startedAtUs[call]!;
     const bucket = this.bucketAt(startedAtUs);
@@ -77,17 +108,14 @@ export class CallsFold extends StatsFold {
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
       if (areZero(own.counts, used) && !hasNonTokenUnits(own.units.get(used))) continue;
       const aggregate = this.aggregateAt(this.groupOfUsage(calls.usage, used, { byLlm, key }), bucket);
-      this.addUsage(aggregate, used, { ...read, startedAtUs });
+      if (addsUsage) this.addUsage(aggregate, used, { ...read, startedAtUs });
       const tokens = own.counts[used * COUNT_SLOTS + countSlots.totalTokens]!;
       if (!isMore(tokens, most)) continue;
       most = tokens;
       callAggregate = aggregate;
     }
-    if (callAggregate === NONE)
-      callAggregate = this.aggregateAt(this.groupOfUsage(calls.usage, NONE, { byLlm, key }), bucket);
-    this.sums.addCall(callAggregate, columns.isError(call));
-    const latency = columns.latencyMs(call);
-    if (latency !== NO_LATENCY) this.addLatency(callAggregate, latency);
+    if (callAggregate !== NONE) return callAggregate;
+    return this.aggregateAt(this.groupOfUsage(calls.usage, NONE, { byLlm, key }), bucket);
   }
 
   private addUsage(aggregate: number, used: number, read: Read & { readonly startedAtUs: number }): void {
@@ -159,6 +187,13 @@ interface Read {
   readonly calls: CallTable;
   readonly own: OwnUsage;
   readonly columns: CallColumns;
+}
+
+function moneyOf(cost: CallCost): Money {
+  return costFields.reduce((sum, { kind }) => {
+    const amount = cost[kind];
+    return addMoney(sum, { usd: amount === null ? null : usd(amount), unpriced: amount === null });
+  }, NO_MONEY);
 }
 
 /** Formats a value as `Dimensions.callKey` prints it. */

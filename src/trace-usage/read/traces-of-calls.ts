@@ -79,9 +79,18 @@ export async function chooseCalls(
     if (ofTrace === undefined) ids.set(traceId, new Set([id]));
     else ofTrace.add(id);
   }
+  return { traces: await tracesOfCalls(engine, project, ids, signal), truncated: !reader.done };
+}
+
+/** Finds the traces of calls, without those deleted since. `ids`: of the calls, by trace. */
+export async function tracesOfCalls(
+  engine: Engine,
+  project: Project,
+  ids: ReadonlyMap<string, ReadonlySet<string>>,
+  signal: AbortSignal,
+): Promise<readonly SelectedTrace[]> {
   const extents = await readExtents(engine, project, [...ids.keys()], signal);
-  const traces = extents.map(([traceId, extent]) => ({ traceId, ...extent, ids: ids.get(traceId)! }));
-  return { traces, truncated: !reader.done };
+  return extents.map(([traceId, extent]) => ({ traceId, ...extent, ids: ids.get(traceId)! }));
 }
 
 const TRACES_PER_QUERY = 2000;

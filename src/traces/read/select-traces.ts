@@ -63,7 +63,11 @@ function recordsOf(
 }
 
 /** Selects and folds the traces among those with all calls in `place`; `undefined`: none. */
-async function foldIn(deps: ReadDeps, plan: TracesPlan, place: Sql | undefined): Promise<FoldedTraces> {
+export async function foldIn(
+  deps: ReadDeps,
+  plan: TracesPlan,
+  place: Sql | undefined,
+): Promise<FoldedTraces> {
   const { engine, maxTraces: most, signal } = deps;
   const { project, window: started, root, anyCall } = plan;
   const where = (all: Sql): readonly Sql[] => [
