@@ -57,7 +57,7 @@ const modules = {
     "fairness",
     "shared",
   ],
-  feedback: ["stats", "calls", "http", "store", "query", "buckets", "usage", "shared"],
+  feedback: ["stats", "ratings", "calls", "http", "store", "query", "buckets", "usage", "shared"],
   datasets: ["ratings", "calls", "http", "store", "query", "usage", "fairness", "shared"],
   "agent-metrics": ["stats", "http", "store", "query", "buckets", "shared"],
   ingest: ["agent-metrics", "calls", "http", "store", "query", "usage", "shared"],

@@ -1,6 +1,5 @@
-import { IS_VISIBLE } from "../../query/fields/columns.ts";
 import { join, param, sql, trusted, type Param, type Sql } from "../../query/sql.ts";
-import type { Project } from "../../shared/project.ts";
+import { callIdOf, fromCallsWithIds } from "../../ratings/calls-of-feedback.ts";
 import type { Dimensions } from "../../stats/plan/dimensions.ts";
 import { placesInRow } from "../../usage/usage-column.ts";
 import { feedbackOf, type FeedbackRows } from "./feedback-rows.ts";
@@ -29,7 +28,7 @@ export function groupKeysOf(rows: FeedbackRows, dimensions: Dimensions, provider
   const key = sql`concat('{', ${join(members, ", ',', ")}, '}')`;
   const calls = sql`SELECT id, argMin(${key}, (started_at, trace_id)) AS key ${fromCalls(rows)} GROUP BY id`;
   const nulls = dimensions.all.map(({ label }) => `${JSON.stringify(label)}:null`);
-  return { callId: callIdIn(rows.project), calls, noCall: param("String", `{${nulls.join(",")}}`) };
+  return { callId: callIdOf(rows.project), calls, noCall: param("String", `{${nulls.join(",")}}`) };
 }
 
 /** Selects the number of calls with feedback, as `calls`. */
@@ -65,20 +64,10 @@ function scalarOf(json: Sql): Sql {
     substring(${json}, 1, 1) IN ('[', '{'), toJSONString(${json}), ${json})`;
 }
 
-function callIdIn(project: Project): Sql {
-  const prefix = `weave:///${project}/call/`;
-  const idAt = param("UInt32", Buffer.byteLength(prefix) + 1);
-  return sql`if(startsWith(weave_ref, ${param("String", prefix)}), substring(weave_ref, ${idAt}), '')`;
-}
-
 function callIds(rows: FeedbackRows): Sql {
-  return sql`SELECT ${callIdIn(rows.project)} AS call_id FROM ${feedbackOf(rows)} AND call_id != ''`;
+  return sql`SELECT ${callIdOf(rows.project)} AS call_id FROM ${feedbackOf(rows)} AND call_id != ''`;
 }
 
 function fromCalls(rows: FeedbackRows): Sql {
-  const project = param("String", rows.project);
-  return sql`FROM calls FINAL
-    PREWHERE project_id = ${project} AND id IN (${callIds(rows)}) AND (hour, trace_id) IN
-      (SELECT hour, trace_id FROM call_keys WHERE project_id = ${project} AND id IN (${callIds(rows)}))
-    WHERE ${IS_VISIBLE}`;
+  return fromCallsWithIds(rows.project, sql`(${callIds(rows)})`);
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { bucketFields, startBeforeEnd, windowFields } from "../../http/schemas/window-fields.ts";
 import { isoInstant, projectId } from "../../http/schemas/fields.ts";
 import { wholeNumber } from "../../http/schemas/zod-issues.ts";
-import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../../query/fields/json-path.ts";
+import { payloadPath } from "../../ratings/schema.ts";
 import { groupByField, groupKey, groupLimit } from "../../stats/schema.ts";
 import { AGGREGATIONS, VALUE_TYPES } from "./metrics.ts";
 
@@ -24,19 +24,6 @@ const selectionFields = {
 };
 export type FeedbackSelection = z.output<z.ZodObject<typeof selectionFields>>;
 
-const jsonPath = z
-  .string()
-  .max(MAX_PATH_CHARS)
-  .refine((path) => path.trim() !== "", { error: "A path cannot be blank", abort: true })
-  .refine((path) => !path.split(".").includes(""), {
-    error: "A path cannot have an empty segment",
-    abort: true,
-  })
-  .refine(
-    (path) => path.split(".").length <= MAX_PATH_SEGMENTS,
-    `A path may have at most ${MAX_PATH_SEGMENTS} segments`,
-  );
-
 /** List that may be null or absent. */
 function listOf<Item extends z.ZodType>(item: Item, most: number) {
   return z
@@ -49,7 +36,7 @@ function listOf<Item extends z.ZodType>(item: Item, most: number) {
 function metric({ maxMetrics, maxPercentiles }: StatsLimits) {
   return z
     .object({
-      json_path: jsonPath,
+      json_path: payloadPath,
       value_type: z.enum(VALUE_TYPES).default("numeric"),
       aggregations: listOf(z.enum(AGGREGATIONS), maxMetrics),
       percentiles: listOf(z.number().min(0).max(100), maxPercentiles),
