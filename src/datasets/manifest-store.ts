@@ -58,7 +58,7 @@ export async function readExport(
   const last = calls.length > limit ? calls[limit - 1] : undefined;
   return {
     exports: [toManifest(row)],
-    calls: calls.slice(0, limit).map(({ place: _, ...call }) => call),
+    calls: calls.slice(0, limit).map(({ place: _place, ...call }) => call),
     next_page_token: last === undefined ? null : tokenOf([last.place]),
   };
 }

@@ -122,7 +122,7 @@ describe("POST /dataset/export", () => {
       seen.push(...page.exports.map(({ lines }: { lines: number }) => lines));
       page_token = page.next_page_token;
     } while (page_token !== null);
-    expect(seen.toSorted()).toEqual([1, 2, 3]);
+    expect(seen.toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
     const [last] = (await test.post("/dataset/query", { project_id, limit: 1 })).json().exports;
     const ask = { project_id, export_id: last.id, limit: 2 };
     const first = (await test.post("/dataset/query", ask)).json();
@@ -156,8 +156,8 @@ describe("POST /dataset/export", () => {
   it("needs feedback for preferences and trajectories, and refuses unknown members", async () => {
     const project_id = newProject();
     for (const format of ["preference", "trajectories"]) {
-      const { status, json } = await test.post("/dataset/export", { project_id, format });
-      expect([status, json().detail[0]]).toMatchObject([422, { loc: ["body", "feedback"], type: "missing" }]);
+      const response = await test.post("/dataset/export", { project_id, format });
+      expect([response.status, response.json().detail[0]]).toMatchObject([422, { loc: ["body", "feedback"], type: "missing" }]);
     }
     for (const bad of [{ only: "tops" }, { holdout: 2 }, { limit: 0 }, { sort: 1 }, { format: "csv" }])
       expect((await test.post("/dataset/export", { project_id, format: "chat", ...bad })).status).toBe(422);

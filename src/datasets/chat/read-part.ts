@@ -107,7 +107,7 @@ function image(url: unknown, detail?: unknown): Piece {
 function dataUrl(type: unknown, base64: unknown): string {
   const isImage = typeof type === "string" && type.startsWith("image/") && typeof base64 === "string";
   if (!isImage) throw new LeftOut("unsupported_content");
-  return /^data:/.test(base64) ? base64 : `data:${type};base64,${base64}`;
+  return base64.startsWith("data:") ? base64 : `data:${type};base64,${base64}`;
 }
 
 /** Reads a tool call of any format. */

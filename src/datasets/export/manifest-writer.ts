@@ -1,6 +1,6 @@
 import { createHash, hash, randomUUID } from "node:crypto";
 import type { CallRowKey } from "../../calls/read/call-keys.ts";
-import { AppError, invalid } from "../../shared/errors.ts";
+import { invalid, type AppError } from "../../shared/errors.ts";
 import { toStoreText, type EpochMicros } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
