@@ -13,6 +13,7 @@ const FILES = {
   demo: "scripts/demo",
   keys: "scripts/keys",
   budgets: "scripts/budgets",
+  dataset: "scripts/dataset",
   migrate: "scripts/migrate",
   "usage-rollup": "scripts/usage-rollup",
   backup: "scripts/backup",
@@ -24,6 +25,7 @@ const USAGE = `Sumtree: what every call of an LLM trace really used and cost.
   sumtree demo         serve sample data
   sumtree keys …       manage API keys
   sumtree budgets …    manage budgets
+  sumtree dataset …    export calls as examples for training
   sumtree migrate      bring a store to this version
   sumtree usage-rollup …  verify or rebuild the hourly pre-aggregation
   sumtree backup       copy the embedded store while it runs

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { pino } from "pino";
 import { generateKey } from "../src/http/auth/api-key.ts";
 import type { Engine } from "../src/store/engine.ts";
@@ -16,7 +17,14 @@ type Method = "GET" | "POST" | "DELETE";
 /** The service's own API with the root key: over HTTP if it runs, otherwise in this process. */
 export interface Service {
   ask<Answer>(method: Method, path: string, body?: object): Promise<Answer>;
+  /** Posts a request; its response is read as it comes, and fails if it breaks off. */
+  stream(path: string, body: object): Promise<Streamed>;
   close(): Promise<void>;
+}
+
+export interface Streamed {
+  header(name: string): string | null;
+  readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 export interface OpenOptions {
@@ -87,6 +95,13 @@ async function inProcess(config: Config, engine: Engine): Promise<Service> {
       });
       return answerOf<Answer>(response.statusCode, response.payload);
     },
+    async stream(url, payload) {
+      const headers = { authorization: `Bearer ${rootKey}` };
+      const response = await app.inject({ method: "POST", url, headers, payload, payloadAsStream: true });
+      const chunks = response.stream();
+      if (response.statusCode >= 400) answerOf(response.statusCode, await text(chunks));
+      return { header: (name) => String(response.headers[name]), chunks };
+    },
     async close() {
       await app.close();
       await engine.close();
@@ -109,6 +124,15 @@ function overHttp(config: Config, base: string): Service {
         throw new Error(`No service answers at ${base}. Give the address of yours with --url.`, { cause });
       });
       return answerOf<Answer>(response.status, await response.text());
+    },
+    async stream(path, body) {
+      const response = await fetch(new URL(path, base), {
+        method: "POST",
+        headers: { authorization: `Bearer ${rootKey}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      if (!response.ok) answerOf(response.status, await response.text());
+      return { header: (name) => response.headers.get(name), chunks: response.body! };
     },
     close: () => Promise.resolve(),
   };

@@ -25,6 +25,7 @@ import { backupDirOf, type Config } from "./config.ts";
 import { registerBudgetJobs } from "./budget-jobs.ts";
 import { createBudgetService, createWriteChanges, noteChanges } from "./budget-service.ts";
 import { budgetRoutes } from "./budgets/routes.ts";
+import { datasetRoutes } from "./datasets/routes.ts";
 import { connectionLimit } from "./connection-limit.ts";
 import { costRoutes } from "./prices/routes/cost-routes.ts";
 import { feedbackOfRefs } from "./feedback/feedback-of-refs.ts";
@@ -159,6 +160,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const statsLimits = { maxPercentiles: config.MAX_PERCENTILES, maxAggregates };
   await app.register(usageStatsRoutes, { ...statsDeps, ...statsLimits });
   await app.register(agentStatsRoutes, { engine, clock });
+  await app.register(datasetRoutes, { engine, clock });
   await app.register(traceListRoutes, { ...statsDeps, maxTraces: maxAggregates });
   const { budgets, ...budgeting } = createBudgetService({
     ...statsDeps,

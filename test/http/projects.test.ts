@@ -89,6 +89,8 @@ async function fill(project_id: string): Promise<void> {
   await test.engine.insert("training_owners", [{ id: project_id, project_id }], options);
   await test.engine.insert("trace_limits", [{ project_id, trace_id: "t", limit_tokens: 1 }], options);
   await test.engine.insert("budget_claims", [{ project_id, budget: "b" }], options);
+  await test.engine.insert("dataset_exports", [{ project_id, id: "e" }], options);
+  await test.engine.insert("dataset_export_calls", [{ project_id, export_id: "e", place: 0 }], options);
   await test.engine.insert("agent_points", [{ project_id, series: "s" }], options);
   await test.engine.insert("budget_alerts", [{ id: "msg_1", project_id, expires_at: 4e9 }], options);
   await materializeAll(test.engine);

@@ -98,6 +98,8 @@ function expiredRows(beforeMs: number): readonly { readonly table: string; reado
     feedback: sql`created_at < ${instant}`,
     feedback_keys: sql`created_at < ${instant}`,
     agent_points: isBefore,
+    dataset_exports: sql`created_at < ${instant}`,
+    dataset_export_calls: sql`created_at < ${instant}`,
   };
   return Object.entries(older).map(([table, rows]) => ({ table, rows }));
 }

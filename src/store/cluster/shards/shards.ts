@@ -39,6 +39,8 @@ const shardingColumns: Readonly<Record<string, string>> = {
   feedback: "project_id",
   feedback_keys: "project_id",
   agent_points: "project_id",
+  dataset_exports: "project_id",
+  dataset_export_calls: "project_id",
   objects: "project_id",
   data_tables: "project_id",
   llm_prices: "project_id",
