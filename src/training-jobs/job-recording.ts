@@ -176,7 +176,7 @@ export class JobRecording {
     if (model === null || model === this.#base?.model || !this.#request.isFollowed) return;
     const base: { readonly model: string; step: number | null } = { model, step: null };
     this.#base = base;
-    const reading = this.#deps.reads.begin(`${checkpointsPath(model)}?limit=1&order=desc`);
+    const reading = this.#deps.reads.begin(`${checkpointsPath(model)}?order=desc&limit=1`);
     void reading?.then((answer) => {
       if (typeof answer === "object" && answer.status === 200) base.step = highestStepIn(answer.body);
     });

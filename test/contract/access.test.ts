@@ -90,6 +90,7 @@ const samples: Readonly<Record<string, object | null>> = {
   "POST /budget/update": { project_id, id: "b" },
   "POST /budget/query": { project_id },
   "POST /budget/delete": { project_id, id: "b" },
+  "POST /training/jobs/query": { project_id },
   "POST /obj/create": { obj: { project_id, object_id: "o", val: {} } },
   "POST /obj/read": { project_id, object_id: "o", digest: "d" },
   "POST /objs/query": { project_id },

@@ -243,6 +243,14 @@ export const fullRequests: Readonly<Record<string, object>> = {
   "POST /budget/update": { project_id, id: "b", ...fullBudget },
   "POST /budget/query": { project_id, ids: ["b"] },
   "POST /budget/delete": { project_id, id: "b" },
+  "POST /training/jobs/query": {
+    project_id,
+    kind: "rl",
+    status: "running",
+    base_model: "b",
+    limit: 10,
+    page_token: null,
+  },
   "POST /cost/purge": { ...purge, wb_user_id: null },
   "POST /objs/query": {
     project_id,
