@@ -101,7 +101,7 @@ const caller = { name: "undici", message: "Only src/gateway/relay/upstream.ts ca
 const fastify = { name: "fastify", message: "Only src/http and the routes of a module know Fastify." };
 
 const ROOT_FILES =
-  "app|main|config|gateway-settings|open-store|start-failure|connection-limit|service-address|service-metrics|service-limiters|periodic|deletion-jobs|usage-rollup-jobs|budget-jobs|budget-service|shutdown-deadlines|disk-limit|open-store-journal";
+  "app|main|config|gateway-settings|open-store|start-failure|connection-limit|service-address|service-metrics|service-limiters|periodic|deletion-jobs|training-service|usage-rollup-jobs|budget-jobs|budget-service|shutdown-deadlines|disk-limit|open-store-journal";
 
 interface Allowed {
   readonly imports: readonly string[];

@@ -72,13 +72,13 @@ import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import { endpointTarget } from "./gateway/apis/model-apis.ts";
 import { errorBodyOf, sendGatewayError } from "./gateway/errors.ts";
 import { completionStore } from "./gateway/recording/completion-store.ts";
-import { createOwnerLedger } from "./gateway/ownership/ledger/owner-ledger.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import { gatewayErrors } from "./gateway/schema.ts";
 import { receiptRoutes } from "./trace-usage/receipts/routes.ts";
 import { traceUsageRoutes } from "./trace-usage/response/routes.ts";
 import { tracesRoutes } from "./calls/read/trace/routes.ts";
 import { usageStatsRoutes } from "./stats/routes.ts";
+import { registerTraining } from "./training-service.ts";
 import { traceListRoutes } from "./traces/routes.ts";
 
 export interface Deps {
@@ -177,10 +177,9 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     completionStore(noteChanges(writer, [changes.all]), lookup, createNamedCalls(engine, lookup)),
   );
   const recording = { completions, journal: deps.journal, clock, registry };
-  const ledger = createOwnerLedger(engine, writing);
-  app.addHook("onClose", () => ledger.drain());
+  const training = await registerTraining(app, { engine, clock, steady, writing });
   const settings = gatewayRoutesSettings(config, limiters.gateway);
-  await app.register(gatewayRoutes, { ...recording, prefix: "/v1", settings, ledger, budgets, prices });
+  await app.register(gatewayRoutes, { ...recording, prefix: "/v1", settings, ...training, budgets, prices });
   await app.register(costRoutes, { engine, prices: priceStore, clock });
   await app.register(pageRoutes, { dir: deps.pageDir ?? BUILT_PAGE });
   return app;

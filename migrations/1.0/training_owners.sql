@@ -4,6 +4,8 @@ CREATE TABLE IF NOT EXISTS training_owners {{on_cluster}}
     -- UUIDs in 32 lowercase digits
     id String,
     project_id LowCardinality(String),
+    -- of a model: JSON with its name and base model
+    model String DEFAULT '',
     created_at DateTime64(6, 'UTC') DEFAULT now64(6),
     version UInt64 DEFAULT bitNot(toUInt64(toUnixTimestamp64Micro(created_at)))
 )

@@ -16,6 +16,7 @@ type State = "start" | "first" | "name" | "colon" | "value" | "after" | "end" | 
  */
 export class JsonScan {
   readonly #names: ReadonlySet<string>;
+  readonly #optional: ReadonlySet<string>;
   readonly #maxNameBytes: number;
   readonly #found = new Map<string, unknown>();
   #state: State = "start";
@@ -29,9 +30,11 @@ export class JsonScan {
   #kept: Buffer[] | undefined;
   #room = 0;
 
-  constructor(names: readonly string[]) {
-    this.#names = new Set(names);
-    this.#maxNameBytes = Math.max(...names.map((name) => name.length)) * ESCAPE_BYTES + 2;
+  /** `optional`: further members, which are left out if they are too long. */
+  constructor(names: readonly string[], optional: readonly string[] = []) {
+    this.#names = new Set([...names, ...optional]);
+    this.#optional = new Set(optional);
+    this.#maxNameBytes = Math.max(...[...this.#names].map((name) => name.length)) * ESCAPE_BYTES + 2;
   }
 
   push(chunk: Buffer): void {
@@ -49,6 +52,11 @@ export class JsonScan {
   /** The members so far; undefined if the text is no JSON object, or a value is too long. */
   get members(): Readonly<Record<string, unknown>> | undefined {
     return this.#state === "unreadable" ? undefined : Object.fromEntries(this.#found);
+  }
+
+  /** Some of the members. */
+  pick(names: readonly string[]): Readonly<Record<string, unknown>> | undefined {
+    return this.members && Object.fromEntries([...this.#found].filter(([name]) => names.includes(name)));
   }
 
   /** Reads a byte between tokens; true if it begins one instead. */
@@ -97,7 +105,7 @@ export class JsonScan {
     this.#room -= part.length;
     if (this.#room < 0 && this.#kept !== undefined) {
       this.#kept = undefined;
-      if (this.#state === "value") this.#state = "unreadable";
+      if (this.#state === "value" && !this.#optional.has(this.#name ?? "")) this.#state = "unreadable";
     }
     // a copy, so that the chunk can be released
     this.#kept?.push(Buffer.from(part));
@@ -108,7 +116,9 @@ export class JsonScan {
     const value = this.#kept && parseOrUndefined(Buffer.concat(this.#kept).toString("utf8"));
     if (this.#kept !== undefined && value === undefined) this.#state = "unreadable";
     if (this.#state === "unreadable") return;
-    if (this.#state === "value" && this.#name !== undefined) this.#found.set(this.#name, value);
+    if (this.#state === "value" && this.#name !== undefined)
+      if (value === undefined) this.#found.delete(this.#name);
+      else this.#found.set(this.#name, value);
     else if (this.#state !== "value")
       this.#name = typeof value === "string" && this.#names.has(value) ? value : undefined;
     this.#state = this.#state === "value" ? "after" : "colon";

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, RouteOptions } from "fastify";
 import type { Registry } from "prom-client";
 import type { z } from "zod";
@@ -26,6 +27,8 @@ import { relayRequest, type BodyPolicy } from "./request-relay.ts";
 import { routeQueryOf } from "./route-request.ts";
 import * as schema from "./schema.ts";
 import { passThrough } from "./upstreams.ts";
+import { fetchJson } from "./relay/fetch-json.ts";
+import type { TrainingJobs } from "../training-jobs/training-jobs.ts";
 import { RELAYED, typedRoutes, type TypedRoute } from "./training-routes.ts";
 
 export interface GatewayRoutesSettings extends GatewaySettings {
@@ -48,19 +51,23 @@ export interface GatewayRoutesOptions extends BudgetGate {
   /** Store of recorded completions. */
   readonly completions: CompletionStore & ResponseMakers;
   readonly ledger: OwnerLedger;
+  readonly jobs: TrainingJobs;
   /** Keeps completions until they are stored. */
   readonly journal: Journal | undefined;
   readonly clock: Clock;
   readonly registry: Registry;
 }
 
+/** Limits of a read of the training service. */
+const MAX_READ_MS = 10_000;
+const MAX_READ_BYTES = 1024 * 1024;
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 const config = { access: gatewayAccess, tag: "training" };
 const trainConfig = { ...config, access: trainAccess };
 
 /** Registers the training and model gateway; register it under `/v1`. Owns its upstreams; drains and closes with the app. */
 export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutesOptions): Promise<void> {
-  const { settings, clock, registry, ledger, budgets, prices } = options;
+  const { settings, clock, registry, ledger, jobs, budgets, prices } = options;
   const recorder = new Recorder({
     ...settings,
     store: options.completions,
@@ -79,6 +86,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
     await recorder.drain(settings.recordMs);
     await gateway.close();
   });
+  connectTraining(app, gateway, jobs);
   registerGatewayErrors(app);
   rejectUpgrades(app);
   passBodiesUnread(app);
@@ -91,7 +99,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   const responses = new ResponseIndex(options.completions, () =>
     gateway.upstreams.modelTargets.map(({ name }) => name),
   );
-  const shared = { gateway, settings, ledger, responses };
+  const shared = { gateway, settings, ledger, jobs, responses };
   const holds = new BackgroundHolds(options.journal, async (request) => {
     const hold = await budgets.resume(request);
     return hold && { hold, request, book: await prices.sharedBookFor(request.project) };
@@ -103,6 +111,16 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   for (const route of typedRoutes) addTyped(add, route, shared);
   for (const [path, allowed] of methodsByPath()) addOtherMethods(add, path, allowed);
   addPassThrough(add, { shared, metered, reportUnmetered: createUnmetered(registry, steadyClock, app.log) });
+}
+
+/** Lets the ledger of training jobs read the training service, if there is one. */
+function connectTraining(app: FastifyInstance, { upstreams }: Gateway, jobs: TrainingJobs): void {
+  const target = upstreams.named("training");
+  if (target === undefined) return;
+  const closing = new AbortController();
+  app.addHook("preClose", async () => closing.abort());
+  const options = { maxBytes: MAX_READ_BYTES, timeoutMs: MAX_READ_MS, signal: closing.signal };
+  jobs.connect((path) => fetchJson(target, path, { ...options, requestId: randomUUID() }));
 }
 
 /** Rejects WebSocket upgrades with 426, so that clients fall back to HTTP. */
@@ -121,6 +139,7 @@ interface Shared {
   readonly responses: ResponseIndex;
   readonly settings: GatewayRoutesSettings;
   readonly ledger: OwnerLedger;
+  readonly jobs: TrainingJobs;
 }
 
 /** Leaves bodies to the routes. Declared body schemas serve `openapi.json` only. */
@@ -182,7 +201,11 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
         body: policy,
         wrapsErrors: true,
         repeatable: route.method !== "POST",
-        resource: { kind: route.creates === true ? "creates" : "reads", needsModel: route.needsModel },
+        resource: {
+          kind: route.creates === true ? "creates" : "reads",
+          needsModel: route.needsModel,
+          job: route.job,
+        },
       }),
   });
 }

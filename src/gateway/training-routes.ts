@@ -1,3 +1,4 @@
+import type { JobKind } from "../training-jobs/job.ts";
 import * as schema from "./schema.ts";
 
 interface TrainingText extends schema.RouteSchema {
@@ -6,12 +7,13 @@ interface TrainingText extends schema.RouteSchema {
   /** The response is that of something new, which the ledger gives to the project. */
   readonly creates?: boolean;
   readonly needsModel?: boolean;
+  readonly job?: JobKind;
 }
 
 export const RELAYED = "Relays the request to the training service and returns its response unchanged.";
 
 const model = "/preview/models/:model_id";
-const job = "/preview/training-jobs/:training_job_id";
+const jobPath = "/preview/training-jobs/:training_job_id";
 const { responses } = schema;
 
 const model_id = "0198f5e2-0000-7000-8000-0000000000d1";
@@ -29,8 +31,8 @@ const pageOf = (item: { readonly id: string; readonly [member: string]: unknown 
 const route = (
   method: "GET" | "POST" | "DELETE",
   path: string,
-  { takes: body, creates, needsModel, ...text }: TrainingText,
-) => ({ method, path, body, creates, needsModel, schema: text });
+  { takes: body, creates, needsModel, job, ...text }: TrainingText,
+) => ({ method, path, body, creates, needsModel, job, schema: text });
 
 /** Route of the training API. */
 export type TypedRoute = ReturnType<typeof route>;
@@ -86,6 +88,7 @@ export const typedRoutes: readonly TypedRoute[] = [
   route("POST", "/preview/sft-training-jobs", {
     takes: "typed",
     creates: true,
+    job: "sft",
     operationId: "createSftTrainingJob",
     summary: "Create an SFT training job",
     success: "The job",
@@ -100,6 +103,7 @@ export const typedRoutes: readonly TypedRoute[] = [
     takes: "streamed",
     creates: true,
     needsModel: true,
+    job: "rl",
     operationId: "createTrainingJob",
     summary: "Create an RL training job",
     success: "The job",
@@ -107,7 +111,7 @@ export const typedRoutes: readonly TypedRoute[] = [
     body: schema.createJobBody,
     response: responses.job,
   }),
-  route("GET", job, {
+  route("GET", jobPath, {
     operationId: "getTrainingJob",
     summary: "Get a training job",
     success: "The job",
@@ -115,7 +119,7 @@ export const typedRoutes: readonly TypedRoute[] = [
     params: schema.jobParams,
     response: responses.job,
   }),
-  route("GET", `${job}/events`, {
+  route("GET", `${jobPath}/events`, {
     operationId: "listTrainingJobEvents",
     summary: "Get the events of a training job",
     success: "A page of events",

@@ -92,6 +92,7 @@ const samples: Readonly<Record<string, object | null>> = {
   "POST /budget/delete": { project_id, id: "b" },
   "POST /dataset/export": { project_id, format: "chat" },
   "POST /dataset/query": { project_id },
+  "POST /training/jobs/query": { project_id },
   "POST /obj/create": { obj: { project_id, object_id: "o", val: {} } },
   "POST /obj/read": { project_id, object_id: "o", digest: "d" },
   "POST /objs/query": { project_id },

@@ -256,6 +256,14 @@ export const fullRequests: Readonly<Record<string, object>> = {
     limit: 10,
   },
   "POST /dataset/query": { project_id, export_id: null, limit: 10, page_token: null },
+  "POST /training/jobs/query": {
+    project_id,
+    kind: "rl",
+    status: "running",
+    base_model: "b",
+    limit: 10,
+    page_token: null,
+  },
   "POST /cost/purge": { ...purge, wb_user_id: null },
   "POST /objs/query": {
     project_id,

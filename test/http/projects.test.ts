@@ -87,6 +87,7 @@ async function fill(project_id: string): Promise<void> {
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   await test.engine.insert("file_chunks", [{ project_id, digest: "d", chunk: 0, chunk_count: 1 }], options);
   await test.engine.insert("training_owners", [{ id: project_id, project_id }], options);
+  await test.engine.insert("training_jobs", [{ project_id, id: "j" }], options);
   await test.engine.insert("trace_limits", [{ project_id, trace_id: "t", limit_tokens: 1 }], options);
   await test.engine.insert("budget_claims", [{ project_id, budget: "b" }], options);
   await test.engine.insert("dataset_exports", [{ project_id, id: "e" }], options);

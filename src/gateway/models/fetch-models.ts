@@ -1,6 +1,6 @@
-import { isJsonObject, parseOrUndefined } from "../../shared/json.ts";
+import { isJsonObject } from "../../shared/json.ts";
 import { textOf, type Json } from "../apis/draft.ts";
-import { targetUnder } from "../relay/upstream-path.ts";
+import { fetchJson } from "../relay/fetch-json.ts";
 import type { Target } from "../upstreams.ts";
 
 /** Model list of one upstream. */
@@ -42,40 +42,17 @@ async function fetchPage(
   target: Target,
   { after, requestId, untilMs }: { after: string | undefined; requestId: string; untilMs: number },
 ): Promise<unknown> {
-  const { upstream, credential, api } = target;
+  const { api } = target;
   const { query, cursor } = PAGES[api];
   const parameters = new URLSearchParams({ ...query, ...(after === undefined ? {} : { [cursor]: after }) });
-  const headers = {
-    accept: "application/json",
-    "accept-encoding": "identity",
-    "x-request-id": requestId,
-    ...(api === "anthropic" ? { "anthropic-version": ANTHROPIC_VERSION } : {}),
-    ...(credential === undefined ? {} : { [credential.header]: credential.value }),
-  };
   const list = api === "gemini" ? "/v1beta/models" : "/models";
-  const path = targetUnder(upstream.base, parameters.size === 0 ? list : `${list}?${parameters.toString()}`);
-  const call = upstream.send({ method: "GET", path, headers, body: null });
-  const timer = setTimeout(() => call.abort(), untilMs - performance.now());
-  try {
-    const { status, body } = await call.response;
-    const page = await readPage(body);
-    return status === 200 ? parseOrUndefined(page.toString("utf8")) : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function readPage(body: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > MAX_PAGE_BYTES) throw new Error("the page is too large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const page = await fetchJson(target, parameters.size === 0 ? list : `${list}?${parameters.toString()}`, {
+    requestId,
+    headers: api === "anthropic" ? { "anthropic-version": ANTHROPIC_VERSION } : {},
+    maxBytes: MAX_PAGE_BYTES,
+    timeoutMs: untilMs - performance.now(),
+  });
+  return typeof page === "object" && page.status === 200 ? page.body : undefined;
 }
 
 /** Reads the items of a page in any format. */

@@ -2,16 +2,23 @@ import type { FastifyRequest } from "fastify";
 import { onlyProjectOf, type Grant } from "../../http/auth/grant.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import { isJsonObject } from "../../shared/json.ts";
+import type { JobKind } from "../../training-jobs/job.ts";
 import { checkNamedInBody, projectOf, PROJECT_MEMBERS, queryOf, textOf, textsIn } from "../named-projects.ts";
 import { pathBehindPrefix } from "../relay/upstream-path.ts";
 import { JsonList } from "./json-list.ts";
+import type { Project } from "../../shared/project.ts";
+import { modelText } from "./created-model.ts";
 import type { OwnerLedger } from "./ledger/owner-ledger.ts";
 
 /** Route of the training service; only its lists are no routes of the gateway. */
 export interface ResourceRoute {
   readonly kind: "creates" | "reads" | "list";
   readonly needsModel?: boolean | undefined;
+  /** What is created is a training job. */
+  readonly job?: JobKind | undefined;
 }
+
+type OnOwned = (id: string, owner: Project) => Promise<void>;
 
 export type ResourceAccess = Awaited<ReturnType<typeof accessOf>>;
 
@@ -47,15 +54,24 @@ export async function accessOf(
       if (kind === "creates" && owner === undefined && !grant.covers("*"))
         throw new AppError("bad_request", "Name the project in x-sumtree-project: this key has several.");
     },
-    /** Returns the rewrite of a successful response; undefined if it passes unread. */
-    rewrite(): ((json: Buffer) => Promise<Buffer>) | undefined {
+    /** The project that what is created would belong to. */
+    owner: (): Project | undefined => owner,
+    /**
+     * Returns the rewrite of a successful response; undefined if it passes unread. `onOwned` is called when something created
+     * has its owner.
+     */
+    rewrite(onOwned?: OnOwned): ((json: Buffer) => Promise<Buffer>) | undefined {
       const project = owner;
       if (kind === "list") return async (json) => onlyOwn(grant, ledger, json);
       if (kind === "reads" || project === undefined) return undefined;
       return async (json) => {
-        const id = idOf(readJson(json)?.value);
+        const created = readJson(json)?.value;
+        const id = idOf(created);
+        if (id === undefined) return json;
+        const owned = await ledger.claim(id, project, modelText(created));
         // an upstream may return what exists already, of another project too
-        if (id !== undefined && !grant.covers(await ledger.claim(id, project))) throw notFound("Resource");
+        if (!grant.covers(owned)) throw notFound("Resource");
+        await onOwned?.(textOf((created as { readonly id: unknown }).id)!, grant.project(owned));
         return json;
       };
     },

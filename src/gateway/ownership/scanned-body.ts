@@ -3,17 +3,19 @@ import { turn } from "../../fairness/turns.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import { decompressBody, encodingIn } from "../decompress-body.ts";
 import { JsonScan } from "../json-scan.ts";
-import { PROJECT_MEMBERS } from "../named-projects.ts";
+import type { JobCreation } from "../job-creation.ts";
 import * as upload from "../relay/upload.ts";
 import type { UpstreamRequest } from "../relay/upstream.ts";
-
-/** Members of a training body that can name resources and projects. Others, such as trajectories, are skipped. */
-const OTHERS = "id model_id job_id training_job_id checkpoint_id model base_model config experimental_config";
-const NAMES = [...OTHERS.split(" "), "training_data_url", ...PROJECT_MEMBERS];
+import { RESOURCE_NAMES, USER_NAMES } from "./scanned-names.ts";
 
 /** Bodies up to this length are checked before any of it is sent; of others, the first part is. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 const STEP_BYTES = 256 * 1024;
+
+export interface ScannedBodyOptions {
+  readonly check: (body: unknown, isWhole: boolean) => Promise<void>;
+  readonly job: JobCreation | undefined;
+}
 
 /**
  * Returns a JSON body for the upstream, whose named members pass `check`. A long body is streamed; if a later member is
@@ -23,14 +25,15 @@ const STEP_BYTES = 256 * 1024;
 export async function scannedBody(
   { raw, headers }: FastifyRequest,
   limits: upload.UploadOptions,
-  check: (body: unknown, isWhole: boolean) => Promise<void>,
+  { check, job }: ScannedBodyOptions,
 ): Promise<UpstreamRequest["body"]> {
   if (!upload.hasBody(raw)) throw invalid([{ loc: ["body"], msg: "Field required", type: "missing" }]);
   upload.checkDeclaredLength(raw, limits.limitBytes);
-  const scan = new JsonScan(NAMES);
+  const scan = new JsonScan(RESOURCE_NAMES, job === undefined ? [] : USER_NAMES);
+  job?.readBy(() => scan.members);
   const push = (chunk: Buffer): void => scan.push(chunk);
   const finish = async (): Promise<void> => {
-    if (scan.isWhole) return check(scan.members, true);
+    if (scan.isWhole) return check(scan.pick(RESOURCE_NAMES), true);
     throw new AppError("bad_request", "The body is not a JSON object, or a member of it is too long.");
   };
   const isShort = (upload.contentLengthOf(raw) ?? Infinity) <= MAX_HELD_BYTES;
@@ -47,10 +50,14 @@ export async function scannedBody(
     await finish();
     return read.bytes;
   }
-  const first = new JsonScan(NAMES);
+  const first = new JsonScan(RESOURCE_NAMES);
   for (const part of read.prefix) first.push(part);
   await check(first.members ?? {}, false);
-  return upload.startUpload(raw, { ...limits, prefix: read.prefix, check: { push, finish } });
+  return upload.startUpload(raw, {
+    ...limits,
+    prefix: read.prefix,
+    check: { push, finish: job?.finishing(finish) ?? finish },
+  });
 }
 
 /** Rejects a body where the interface has none. Errors: validation. */

@@ -67,7 +67,8 @@ function withUsage(body: Buffer): Buffer {
   return Buffer.concat([body.subarray(0, at), ASKS_FOR_USAGE, body.subarray(at)]);
 }
 
-function userOf({
+/** Returns the user that a request names. */
+export function userOf({
   metadata,
   user,
   safety_identifier: safety,

@@ -64,6 +64,8 @@ export interface RelayOptions {
   readonly repeatable: boolean;
   readonly observer?: RelayObserver | undefined;
   readonly rewrite?: ResponseRewrite | undefined;
+  /** Called with the status of a response, which waits for it. */
+  readonly onAnswer?: ((status: number) => Promise<void>) | undefined;
 }
 
 export interface RelayContext {
@@ -163,8 +165,9 @@ export class Relay {
   }
 
   async #pass({ status, headers: theirs, body }: UpstreamResponse): Promise<void> {
-    const { observer, route, rewrite, wrapsErrors, modelApi } = this.#options;
+    const { observer, route, rewrite, onAnswer, wrapsErrors, modelApi } = this.#options;
     const { mask, meter } = this.#context;
+    if (onAnswer !== undefined) await onAnswer(status);
     meter.firstByte(route, this.#reply.elapsedTime / 1000);
     const headers = mask.headers(clientHeaders(theirs));
     const reader = observer?.onHead(status, headers) ?? readerOfEvents(modelApi, headers);

@@ -75,6 +75,8 @@ export interface UploadOptions {
   /** Body bytes already read. */
   readonly prefix?: readonly Buffer[];
   readonly check?: UploadCheck;
+  /** Sees each chunk once, as it arrives. */
+  readonly onChunk?: ((chunk: Buffer) => void) | undefined;
 }
 
 export function uploadOptions(request: FastifyRequest, limitBytes: number): UploadOptions {
@@ -104,7 +106,7 @@ export async function bodyToSend(
  */
 export function startUpload(
   request: IncomingMessage,
-  { limitBytes, prefix = [], check }: UploadOptions,
+  { limitBytes, prefix = [], check, onChunk }: UploadOptions,
 ): Upload {
   const upload = new Upload(limitBytes, check);
   const gone = (): void => {
@@ -114,11 +116,14 @@ export function startUpload(
   request.once("close", gone);
   upload.once("close", () => {
     request.off("close", gone);
+    if (onChunk !== undefined) request.off("data", onChunk);
     request.unpipe(upload);
     // if the upstream responded early, discard the rest so that the connection can be reused
     request.resume();
   });
   for (const part of prefix) upload.write(part);
+  // before the upload has it: its end waits for what this has seen
+  if (onChunk !== undefined) request.on("data", onChunk);
   request.pipe(upload);
   return upload;
 }
@@ -134,13 +139,14 @@ export type ReadBody =
 export async function readBody(
   request: IncomingMessage,
   maxBytes: number,
-  { hold }: Pick<UploadOptions, "hold">,
+  { hold, onChunk }: Pick<UploadOptions, "hold" | "onChunk">,
 ): Promise<ReadBody> {
   const buffered = request.readableLength;
   if (buffered > 0 && buffered === contentLengthOf(request) && buffered <= maxBytes) {
     // the whole body arrived with the headers: no listeners, no event loop turn
     hold(buffered);
     const bytes = request.read() as Buffer;
+    onChunk?.(bytes);
     request.resume();
     return { complete: true, bytes };
   }
@@ -158,6 +164,7 @@ export async function readBody(
       finish(() => reject(error));
       return;
     }
+    onChunk?.(chunk);
     chunks.push(chunk);
     bytes += chunk.length;
     if (bytes <= maxBytes) return;

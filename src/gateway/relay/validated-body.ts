@@ -11,6 +11,7 @@ export interface ValidatedBodyOptions {
   readonly limitBytes: number;
   /** Accounts for buffered bytes. Throws service_overloaded. */
   readonly hold: (bytes: number) => void;
+  readonly onChunk?: ((chunk: Buffer) => void) | undefined;
   /** Rejects for a body that fits the schema but is invalid otherwise. */
   readonly check: (body: unknown) => Promise<void>;
 }

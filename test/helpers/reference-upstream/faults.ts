@@ -26,6 +26,8 @@ export type Fault =
       readonly headers?: Readonly<Record<string, string>>;
       readonly ending: "end" | "reset" | "hang";
     }
+  /** All jobs are gone; the request goes on. */
+  | { readonly kind: "forget_jobs" }
   /** Writes these bytes to the socket instead of HTTP. */
   | { readonly kind: "socket"; readonly bytes: string };
 
@@ -51,6 +53,7 @@ export async function playFault(fault: Fault | undefined, response: ServerRespon
       return true;
     case "stall":
     case "cut":
+    case "forget_jobs":
       return false;
     default:
       return assertNever(fault);

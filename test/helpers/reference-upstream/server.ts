@@ -34,11 +34,15 @@ export interface ReferenceUpstreamOptions {
   /** Whether a stream tells its usage unasked, as the training service does; OpenAI does not. */
   readonly usageByDefault?: boolean;
   readonly keepBytes?: number;
+  /** Models and jobs of an upstream before it, which was stopped. */
+  readonly training?: ReferenceTraining;
 }
 
 export interface ReferenceUpstream {
   /** With its path, for `TRAINING_UPSTREAM_URL`. */
   readonly url: string;
+  /** Its models and jobs. */
+  readonly training: ReferenceTraining;
   /** Every request whose head has arrived, in order. */
   readonly seen: readonly SeenRequest[];
   /** Requests without a complete response. */
@@ -58,7 +62,7 @@ export async function startReferenceUpstream(
   options: ReferenceUpstreamOptions = {},
 ): Promise<ReferenceUpstream> {
   const { apiKey, basePath = "/v1", usageByDefault = true, keepBytes = 8 * 1024 * 1024 } = options;
-  const training = new ReferenceTraining(options.stepMs ?? 0);
+  const { training = new ReferenceTraining(options.stepMs ?? 0) } = options;
   const seen: SeenRequest[] = [];
   const sockets = new Set<Socket>();
   let faults: Fault[] = [];
@@ -73,6 +77,7 @@ export async function startReferenceUpstream(
       return send(response, { status: 200, body: { queued: faults.length } });
     }
     const fault = faults.shift();
+    if (fault?.kind === "forget_jobs") training.forgetJobs();
     if (await playFault(fault, response)) return undefined;
     if (path === undefined) return send(response, { status: 404, body: { detail: "Not Found" } });
     if (apiKey !== undefined && !PUBLIC.has(path) && request.headers.authorization !== `Bearer ${apiKey}`) {
@@ -108,6 +113,7 @@ export async function startReferenceUpstream(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}${basePath}`,
+    training,
     seen,
     open: () => open,
     connections: () => sockets.size,
@@ -217,9 +223,9 @@ function route(
     case "POST /preview/models/:id/log":
       return { status: 200, body: null };
     case "POST /preview/training-jobs":
-      return training.createJob(String(json["model_id"]), groupsOf(json));
+      return training.createJob(String(json["model_id"]), groupsOf(json), checkpointEvery(json));
     case "POST /preview/sft-training-jobs":
-      return training.createJob(String(json["model_id"]), 4);
+      return training.createJob(String(json["model_id"]), 4, checkpointEvery(json));
     case "GET /preview/training-jobs/:id":
       return training.job(id);
     case "GET /preview/training-jobs/:id/events":
@@ -236,6 +242,10 @@ function echo(method: string, path: string, body: Buffer): TrainingResponse {
 
 function groupsOf(json: Record<string, unknown>): number {
   return Array.isArray(json["trajectory_groups"]) ? json["trajectory_groups"].length : 3;
+}
+
+function checkpointEvery({ experimental_config: config }: Record<string, unknown>): unknown {
+  return (config as Json | null | undefined)?.["checkpoint_every"];
 }
 
 function queue(duration: number): object {

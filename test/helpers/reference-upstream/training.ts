@@ -32,7 +32,10 @@ interface Job {
   readonly modelId: string;
   readonly createdAtMs: number;
   readonly events: readonly Event[];
-  finished: boolean;
+  /** Gradient steps between two checkpoints; undefined: only the last is kept. */
+  readonly checkpointEvery: number | undefined;
+  /** Events whose checkpoints are there. */
+  settled: number;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -92,6 +95,7 @@ export class ReferenceTraining {
   listCheckpoints(id: string, query: URLSearchParams): TrainingResponse {
     const model = this.#models.get(id);
     if (model === undefined) return missing("Model");
+    for (const job of this.#jobs.values()) if (job.modelId === id) this.#settle(job);
     const sorted = model.checkpoints.toSorted((a, b) => a.step - b.step);
     return page(query.get("order") === "desc" ? sorted.toReversed() : sorted, query);
   }
@@ -108,8 +112,11 @@ export class ReferenceTraining {
     return ok({ deleted_count: deleted, not_found_steps: [...steps].filter((step) => !known.has(step)) });
   }
 
-  /** A job of `steps` gradient steps; one of a model named `failing-…` fails half way. */
-  createJob(modelId: string, steps: number): TrainingResponse {
+  /**
+   * A job of `steps` gradient steps; one of a model named `failing-…` fails half way. `checkpointEvery`: gradient steps between
+   * two checkpoints, besides that of the end.
+   */
+  createJob(modelId: string, steps: number, checkpointEvery?: unknown): TrainingResponse {
     const model = this.#models.get(modelId);
     if (model === undefined) return missing("Model");
     const job: Job = {
@@ -117,7 +124,8 @@ export class ReferenceTraining {
       modelId,
       createdAtMs: Date.now(),
       events: eventsOf(steps, model.name.startsWith("failing-")),
-      finished: false,
+      checkpointEvery: Number.isInteger(checkpointEvery) ? Number(checkpointEvery) : undefined,
+      settled: 0,
     };
     this.#jobs.set(job.id, job);
     return ok({ id: job.id });
@@ -126,18 +134,32 @@ export class ReferenceTraining {
   job(id: string): TrainingResponse {
     const job = this.#jobs.get(id);
     if (job === undefined) return missing("Training job");
-    const last = this.#happened(job).at(-1)?.type;
-    const status = last === undefined ? "pending" : last.startsWith("training_") ? last.slice(9) : "running";
-    return ok({ id, model_id: job.modelId, status, created_at: new Date(job.createdAtMs).toISOString() });
+    const happened = this.#happened(job);
+    const last = happened.at(-1)?.type;
+    const status = last === undefined ? "pending" : (STATUSES[last] ?? "running");
+    const isOver = happened.length === job.events.length;
+    return ok({
+      id,
+      model_id: job.modelId,
+      status,
+      created_at: new Date(job.createdAtMs).toISOString(),
+      training_end: isOver
+        ? new Date(job.createdAtMs + this.#stepMs * job.events.length).toISOString()
+        : null,
+    });
+  }
+
+  /** Loses all jobs, as a service may after a while; models stay. */
+  forgetJobs(): void {
+    this.#jobs.clear();
   }
 
   listEvents(id: string, query: URLSearchParams): TrainingResponse {
     const job = this.#jobs.get(id);
     if (job === undefined) return missing("Training job");
-    const happened = this.#happened(job);
-    // the new checkpoint is there by the time the end can be seen
-    if (happened.at(-1)?.type === "training_ended") this.#finish(job);
-    return page(happened, query);
+    // checkpoints are there by the time their steps, or the end, can be seen
+    this.#settle(job);
+    return page(this.#happened(job), query);
   }
 
   #happened(job: Job): readonly Event[] {
@@ -145,24 +167,56 @@ export class ReferenceTraining {
     return job.events.slice(0, Math.floor((Date.now() - job.createdAtMs) / this.#stepMs));
   }
 
-  #finish(job: Job): void {
+  /** Adds the checkpoints of what has happened. */
+  #settle(job: Job): void {
     const model = this.#models.get(job.modelId);
-    if (job.finished || model === undefined) return;
-    job.finished = true;
-    const last = Math.max(0, ...model.checkpoints.map((checkpoint) => checkpoint.step));
-    model.checkpoints.push({ id: randomUUID(), step: last + 1, metrics: { reward: 0.5 } });
+    const happened = this.#happened(job);
+    for (const event of happened.slice(job.settled)) {
+      const step = Number(event.data["gradient_step"]);
+      const isKept = job.checkpointEvery !== undefined && step > 0 && step % job.checkpointEvery === 0;
+      if (event.type === "training_ended" || isKept) {
+        const last = Math.max(0, ...(model?.checkpoints ?? []).map((checkpoint) => checkpoint.step));
+        model?.checkpoints.push({ id: randomUUID(), step: last + 1, metrics: { reward: 0.5 } });
+      }
+    }
+    job.settled = happened.length;
   }
 }
+
+const STATUSES: Readonly<Record<string, string>> = {
+  training_started: "started",
+  training_ended: "ended",
+  training_failed: "failed",
+};
 
 function eventsOf(steps: number, fails: boolean): Event[] {
   const event = (type: Event["type"], data: Event["data"]): Event => ({ id: randomUUID(), type, data });
   const done = Array.from({ length: fails ? Math.floor(steps / 2) : steps }, (_, at) =>
-    event("gradient_step", { gradient_step: at + 1, loss: 1 / (at + 1), reward: at / steps }),
+    event("gradient_step", metricsOf(at, steps)),
   );
   const end = fails
     ? event("training_failed", { error_message: "CUDA out of memory" })
     : event("training_ended", {});
   return [event("training_started", { num_sequences: steps }), ...done, end];
+}
+
+/** Metrics of a gradient step, with the names and in the ranges of real ones. */
+function metricsOf(at: number, steps: number): Record<string, number> {
+  return {
+    gradient_step: at + 1,
+    loss: 1 / (at + 1),
+    reward: at / steps,
+    reward_std_dev: 0.25 / (at + 1),
+    policy_loss: -0.02 / (at + 1),
+    entropy: 0.9 - (0.4 * at) / steps,
+    kl_div: (0.01 * at) / steps,
+    grad_norm: 0.8 / Math.sqrt(at + 1),
+    learning_rate: 1e-5,
+    num_groups_submitted: steps,
+    num_groups_trainable: steps,
+    num_trainable_tokens: 4096,
+    exception_rate: 0,
+  };
 }
 
 function shown({ checkpoints: _own, ...model }: Model): object {

@@ -9,17 +9,20 @@ import { TableCache } from "../../../store/table-cache.ts";
 export interface OwnerLedger {
   /** Returns the owner of each known id. Errors: `StorageError`. */
   find(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Returns what `claim` was told of a model; empty if nothing. Errors: `StorageError`. */
+  modelOf(id: string): Promise<string>;
   /**
    * Gives an id without owner to a project. Resolves when that is durable, with the owner: the project, or another one that
-   * came first. Errors: `StorageError`; the caller may retry.
+   * came first. Errors: `StorageError`; the caller may retry. `model`: what is known of a model.
    */
-  claim(id: string, project: Project): Promise<string>;
+  claim(id: string, project: Project, model: string): Promise<string>;
   drain(): Promise<void>;
 }
 
 interface Claim {
   readonly id: string;
   readonly project: Project;
+  readonly model: string;
 }
 
 const TABLE = "training_owners";
@@ -49,22 +52,31 @@ export function createOwnerLedger(engine: Engine, settings: GroupCommitSettings)
   const flush = async (claims: readonly Claim[]): Promise<void> => {
     const began = cache.begin();
     const known = await find(claims.map(({ id }) => id));
-    const added = new Map(claims.filter(({ id }) => !known.has(id)).map(({ id, project }) => [id, project]));
-    const rows = [...added].map(([id, project_id]) => ({ id, project_id }));
+    const unknown = claims.filter(({ id }) => !known.has(id));
+    const added = new Map(unknown.map(({ id, project }) => [id, project]));
+    const models = new Map(unknown.map(({ id, model }) => [id, model]));
+    const rows = [...added].map(([id, project_id]) => ({ id, project_id, model: models.get(id) }));
     await engine.insert(TABLE, rows, { name: "training_owners_add" });
     cache.put(began, rows.length > 0 ? 1 : 0, added);
   };
   const commit = createGroupCommit<Claim>({
     name: "training_owners_write",
     flush,
-    sizeOf: () => 512,
+    sizeOf: ({ model }) => 512 + model.length,
     ...settings,
     maxBatchBytes: 1024 * 1024,
   });
   return {
     find,
-    async claim(id, project) {
-      await commit.write([{ id, project }]);
+    async modelOf(id) {
+      const [row] = await engine.rows<{ model: string }>(
+        sql`SELECT model FROM training_owners FINAL WHERE id = ${param("String", id)}`,
+        { name: "training_owners_model", limits: "ingest", dependsOn: [TABLE] },
+      );
+      return row?.model ?? "";
+    },
+    async claim(id, project, model) {
+      await commit.write([{ id, project, model }]);
       // another service may have been earlier
       return (await find([id])).get(id) ?? project;
     },

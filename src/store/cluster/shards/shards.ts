@@ -55,6 +55,7 @@ const shardingColumns: Readonly<Record<string, string>> = {
   audit: "id",
   api_key_last_used: "id",
   training_owners: "id",
+  training_jobs: "project_id",
 };
 
 /** Tables that are not distributed. */
