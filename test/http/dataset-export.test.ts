@@ -157,7 +157,10 @@ describe("POST /dataset/export", () => {
     const project_id = newProject();
     for (const format of ["preference", "trajectories"]) {
       const response = await test.post("/dataset/export", { project_id, format });
-      expect([response.status, response.json().detail[0]]).toMatchObject([422, { loc: ["body", "feedback"], type: "missing" }]);
+      expect([response.status, response.json().detail[0]]).toMatchObject([
+        422,
+        { loc: ["body", "feedback"], type: "missing" },
+      ]);
     }
     for (const bad of [{ only: "tops" }, { holdout: 2 }, { limit: 0 }, { sort: 1 }, { format: "csv" }])
       expect((await test.post("/dataset/export", { project_id, format: "chat", ...bad })).status).toBe(422);
