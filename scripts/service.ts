@@ -23,7 +23,7 @@ export interface Service {
 }
 
 export interface Streamed {
-  header(name: string): string | null;
+  readonly header: (name: string) => string | null;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 

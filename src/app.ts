@@ -157,8 +157,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     providerOf: (llm: string, servedBy: string | undefined) => prices.providerOf(llm, servedBy),
   };
   const maxAggregates = config.MAX_STATS_AGGREGATES;
-  const statsLimits = { maxPercentiles: config.MAX_PERCENTILES, maxAggregates };
-  await app.register(usageStatsRoutes, { ...statsDeps, ...statsLimits });
+  await app.register(usageStatsRoutes, { ...statsDeps, ...feedbackStatsLimits(config), maxAggregates });
   await app.register(agentStatsRoutes, { engine, clock });
   await app.register(datasetRoutes, { engine, clock });
   await app.register(traceListRoutes, { ...statsDeps, maxTraces: maxAggregates });

@@ -8,6 +8,19 @@ import { authorization } from "../helpers/start-app.ts";
 let test: TestGateway;
 beforeAll(async () => {
   test = await startGateway();
+  // a dataset has at least one chat
+  const messages = [{ role: "user", content: "Where is my parcel?" }];
+  const times = { started_at: "2026-01-15T09:30:00Z", ended_at: "2026-01-15T09:30:06Z" };
+  const output = { choices: [{ index: 0, message: { role: "assistant", content: "It arrives tomorrow." } }] };
+  const call = {
+    ...times,
+    trace_id: "chat",
+    op_name: "chat",
+    attributes: {},
+    inputs: { messages },
+    summary: {},
+  };
+  await test.post("/v2/acme/demo/calls/complete", { batch: [{ ...call, id: "chat", output }] });
 });
 afterAll(() => test.close());
 

@@ -247,7 +247,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
     project_id,
     filter,
     query: byId,
-    feedback: { feedback_type: "f", json_path: "a", op: "$eq", value: true },
+    feedback: { feedback_type: "f", json_path: "a", op: "$in", value: [true] },
     format: "chat",
     only: "roots",
     dedupe: true,
