@@ -9,7 +9,7 @@ import { migrate } from "../src/store/schema/migrate.ts";
 import type { Config } from "../src/config.ts";
 import { startReferenceUpstream } from "../test/helpers/reference-upstream/server.ts";
 import { orExit } from "./command-line.ts";
-import { loadSamples, PROJECT } from "./demo/load-samples.ts";
+import { loadSamples, loadTraining, PROJECT } from "./demo/load-samples.ts";
 import { requestsToPaste } from "./demo/requests.ts";
 
 await orExit(async (settings) => {
@@ -20,8 +20,9 @@ await orExit(async (settings) => {
   const config = { ...settings, DATA_DIR: dataDir, ...(upstream && { TRAINING_UPSTREAM_URL: upstream.url }) };
   const rootKey = config.ROOT_API_KEY ?? generateKey().text;
   const app = await buildApp(config, { engine, rootKey, logger: pino({ level: "warn" }) });
-  await loadSamples(app, rootKey);
   const url = await listen(app, config);
+  await loadSamples({ url, key: rootKey });
+  if (upstream !== undefined) await loadTraining({ url, key: rootKey });
   console.log(requestsToPaste({ url, key: rootKey, project: PROJECT }));
   const stop = async (): Promise<void> => {
     await app.close();

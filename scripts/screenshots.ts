@@ -50,8 +50,8 @@ await orExit(async (settings) => {
     { ...settings, DATA_DIR: dataDir },
     { engine, rootKey: key, logger: pino({ level: "warn" }) },
   );
-  await loadSamples(app, key);
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  await loadSamples({ url, key });
   const browser = await chromium.launch({
     executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
     args: ["--no-sandbox"],

@@ -1,4 +1,4 @@
-import { AGENTS_PROJECT } from "./load-samples.ts";
+import { AGENTS_PROJECT, TRAINING_PROJECT } from "./load-samples.ts";
 
 export interface Demo {
   readonly url: string;
@@ -86,6 +86,16 @@ ${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["my-trace"] }
 # What did coding agents cost, by developer? And what did they do, as they say themselves?
 ${ask("/usage/stats", { ...ofAgents, granularity: 7 * 86_400, include_costs: true })}
 ${ask("/agents/stats", ofAgents)}
+
+# A model was trained on rated answers. Is a checkpoint better, and what does a good answer cost?
+${ask("/usage/stats", {
+  project_id: TRAINING_PROJECT,
+  start: `${dayStart}T00:00:00Z`,
+  granularity: 7 * 86_400,
+  group_by: ["llm"],
+  include_costs: true,
+  outcome: { json_path: "score", op: "$gte", value: 0.8 },
+})}
 
 # What is left of the budget of the month, and a request that may cost more than is left of one for its trace.
 ${ask("/budget/query", { project_id: project })}

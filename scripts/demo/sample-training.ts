@@ -2,7 +2,7 @@ import type { SampleFeedback } from "./sample-feedback.ts";
 import type { SampleCall } from "./sample-traces.ts";
 
 const BASE = "Qwen/Qwen3-14B";
-const NAME = "parcels";
+const NAME = "assistant";
 
 /** The model of the project that is trained, as the training service takes it. */
 export function modelOf(project: string) {
@@ -10,7 +10,8 @@ export function modelOf(project: string) {
   return { entity, project: name, name: NAME, base_model: BASE, return_existing: true };
 }
 
-const checkpoint = (project: string, step: number): string => `wandb-artifact:///${project}/${NAME}:step${step}`;
+const checkpoint = (project: string, step: number): string =>
+  `wandb-artifact:///${project}/${NAME}:step${step}`;
 
 /** USD per token: a small trained model in place of a large one. */
 export function pricesOf(project: string, fromMs: number) {

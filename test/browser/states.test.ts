@@ -126,7 +126,7 @@ describe.skipIf(chromiumPath === undefined)(
       test = await startPage({
         wrapEngine: (engine) => faultyEngine(engine, () => (isAway ? "refused" : "done")),
       });
-      await loadSamples(test.app, ROOT_KEY);
+      await loadSamples({ url: test.url, key: ROOT_KEY });
       const limit = { usd: 2, tokens: 1_000_000 };
       await test.post("/budget/create", { project_id: PROJECT, scope: "project", limit });
       page = await test.open("/acme/nothing/feedback", { noisy: true });

@@ -27,7 +27,7 @@ describe.skipIf(chromiumPath === undefined)("using the web UI in Chromium", () =
   let page: Page;
   beforeAll(async () => {
     test = await startPage();
-    await loadSamples(test.app, ROOT_KEY);
+    await loadSamples({ url: test.url, key: ROOT_KEY });
     page = await test.open(`/${PROJECT}/traces`);
   });
   afterAll(() => test.close());

@@ -95,7 +95,7 @@ function traceIdOf(row: Row): string {
 describe.skipIf(chromiumPath === undefined)("the web UI in Chromium", () => {
   beforeAll(async () => {
     test = await startPage();
-    await loadSamples(test.app, ROOT_KEY);
+    await loadSamples({ url: test.url, key: ROOT_KEY });
     for (const [scope, limit] of Object.entries({
       project: { requests: 20 },
       llm: { usd: 1, tokens: 100_000 },

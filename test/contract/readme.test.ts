@@ -102,6 +102,32 @@ describe.runIf(hasCurl)("README.md", () => {
   });
 });
 
+describe.runIf(hasCurl)("docs/training.md", () => {
+  it("leads from rated answers to a checkpoint that is better and cheaper, in ten commands", () => {
+    const training = readFileSync(join(ROOT, "docs/training.md"), "utf8");
+    const commands = [...training.matchAll(/```sh\n([^]*?)```/g)].map(([, text]) =>
+      text!.replaceAll(/^ {3,4}/gm, ""),
+    );
+    expect(commands).toHaveLength(10);
+    const text = commands.join("\necho; echo ---\n").replaceAll("localhost:8080", url);
+    const said = shell(`cd ${dir}\nset -e\n${text}`).split("---\n");
+    const groups = (text: string) =>
+      Object.fromEntries(
+        (
+          JSON.parse(text) as { groups: { key: { llm: string }; total: Record<string, number> }[] }
+        ).groups.map(({ key, total }) => [key.llm, total]),
+      );
+    const base = { rated: 3, passed: 1 };
+    expect(groups(said[3]!)).toMatchObject({ "Qwen/Qwen3-14B": base });
+    expect(said[7]).toContain('"lines":1');
+    const after = groups(said[9]!);
+    const trained = after["wandb-artifact:///acme/helpdesk/agent:step1"];
+    expect(after).toMatchObject({ "Qwen/Qwen3-14B": base });
+    expect(trained).toMatchObject({ rated: 2, passed: 2 });
+    expect(trained!["cost_per_passed"]).toBeLessThan(after["Qwen/Qwen3-14B"]!["cost_per_passed"]!);
+  });
+});
+
 describe.runIf(hasCurl)("what the demo prints", () => {
   it("can be pasted unchanged, and returns no errors but the intended ones", () => {
     const start = pasted.findIndex((line) => line.startsWith("KEY="));
@@ -110,6 +136,6 @@ describe.runIf(hasCurl)("what the demo prints", () => {
     expect(said).toContain('"p95_score"');
     expect(said).toContain("budget_exceeded");
     expect(said.match(/"detail"/g)).toHaveLength(2);
-    expect(said.length).toBeLessThan(45_000);
+    expect(said.length).toBeLessThan(55_000);
   });
 });

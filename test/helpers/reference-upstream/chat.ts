@@ -69,8 +69,9 @@ export function usageOf(body: ChatBody): Usage {
   };
 }
 
-/** Returns the response model: an alias is resolved to its version. */
+/** Returns the response model: an alias is resolved to its version, the path of an open model is not. */
 export function responseModel(body: ChatBody): string {
+  if (body.model?.includes("/") === true) return body.model;
   return `${body.model ?? "default"}-2026-11-01`;
 }
 
