@@ -50,7 +50,10 @@ beforeAll(async () => {
   });
   test = await startProvided(({ method, url, headers, body }, response) => {
     // what the ledger of jobs asks by itself
-    if (url.endsWith("/checkpoints?order=desc&limit=1")) return void response.end(NO_ITEMS);
+    if (url.endsWith("/checkpoints?order=desc&limit=1")) {
+      response.end(NO_ITEMS);
+      return;
+    }
     const isPacked = headers["content-encoding"] === "gzip";
     seen.push({ line: `${method} ${url}`, body: (isPacked ? gunzipSync(body) : body).toString("utf8") });
     const next = answers.shift() ?? { body: JSON.stringify({ id: newId() }) };
