@@ -57,9 +57,11 @@ export function createFollower(deps: FollowerDeps): () => Promise<void> {
   /** Reads what is due, at most as much as may be read now. Call it once a second. */
   return async () => {
     if (reads.free === 0) return;
-    if (queue.length === 0 && steady.now() - listedMs >= LIST_EVERY_MS) {
+    if (steady.now() - listedMs >= LIST_EVERY_MS) {
       listedMs = steady.now();
-      queue = (await store.followed(clock.now())).filter(isDue);
+      const waiting = new Set(queue.map(({ id }) => id));
+      const due = (await store.followed(clock.now())).filter((one) => isDue(one) && !waiting.has(one.id));
+      queue = [...queue, ...due];
     }
     const keys = queue.slice(0, reads.free);
     queue = queue.slice(keys.length);
@@ -72,9 +74,11 @@ export function createFollower(deps: FollowerDeps): () => Promise<void> {
     const advanced = await Promise.all(begun);
     report(advanced.map(({ answer }) => answer));
     await store.replace(advanced.map(({ job }) => checked(job, clock.now(), service)));
+    const ended = new Set(advanced.flatMap(({ isMore, job }) => (isMore ? [] : [job.id])));
     const more = advanced.flatMap(({ isMore, job }) => (isMore ? [job] : []));
-    unread = new Set(more.map(({ id }) => id));
-    queue = [...more, ...queue];
+    unread = new Set([...unread, ...more.map(({ id }) => id)].filter((id) => !ended.has(id)));
+    // a long course does not keep others waiting
+    queue = [...queue, ...more];
   };
 }
 

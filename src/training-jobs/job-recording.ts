@@ -52,8 +52,9 @@ export class JobRecording {
   #isSent = false;
   #isStored = false;
   #isOver = false;
-  /** Highest step of a model before the job. */
-  #base: { readonly model: string; step: number | null } | undefined;
+  /** Highest step of the model before the job; null if not known. */
+  #base: number | null = null;
+  #found: { readonly id: string | null; readonly finding: Promise<void> } | undefined;
 
   constructor(deps: RecordingDeps, request: JobRequest) {
     this.#deps = deps;
@@ -78,15 +79,17 @@ export class JobRecording {
 
   /** Stores and refreshes the upload while its body streams. */
   begin(): void {
-    this.#readBase();
-    void this.#store([this.upload()]).catch(() => undefined);
+    const storing = async (): Promise<void> => {
+      await this.#findModel();
+      if (!this.#isSent && !this.#isOver) await this.#store([this.upload()]);
+    };
+    // `sent` tells of a store that is away
+    storing().catch(() => undefined);
   }
 
   /** Call it before the last byte is sent; resolves when it is durable that the job may exist. Errors: `StorageError`. */
   async sent(): Promise<void> {
-    this.#readBase();
-    const id = this.#modelId;
-    this.#model = (id === null ? undefined : await this.#request.modelOf(id)) ?? UNKNOWN_MODEL;
+    await this.#findModel();
     this.#isSent = true;
     await this.#store([this.upload()]);
   }
@@ -96,8 +99,7 @@ export class JobRecording {
     const { clock, service } = this.#deps;
     const status = this.#request.isFollowed ? "pending" : "unknown";
     const version = versions.created(clock.now());
-    const base = this.#base?.model === this.#modelId ? this.#base?.step : null;
-    const made = { project_id: owner, id, status, version, course: newCourse(base ?? null) } as const;
+    const made = { project_id: owner, id, status, version, course: newCourse(this.#base) } as const;
     const job: Job = { ...this.upload(), ...made, checked_at_ms: clock.now(), checked_by: service };
     await this.#end([job]);
   }
@@ -170,15 +172,23 @@ export class JobRecording {
     await this.#deps.store.write(rows);
   }
 
-  /** Reads the steps of the model as it is before the job, if that may be read now; nothing waits for it. */
-  #readBase(): void {
-    const model = this.#modelId;
-    if (model === null || model === this.#base?.model || !this.#request.isFollowed) return;
-    const base: { readonly model: string; step: number | null } = { model, step: null };
-    this.#base = base;
-    const reading = this.#deps.reads.begin(`${checkpointsPath(model)}?order=desc&limit=1`);
+  /** Finds the model that the request names so far. Errors: `StorageError`. */
+  #findModel(): Promise<void> {
+    const id = this.#modelId;
+    if (this.#found?.id !== id) this.#found = { id, finding: this.#find(id) };
+    return this.#found.finding;
+  }
+
+  /** Begins to read the steps of the model as they are before the job, too, if that may be read now; nothing waits for it. */
+  async #find(id: string | null): Promise<void> {
+    this.#base = null;
+    const model = id === null ? undefined : await this.#request.modelOf(id);
+    this.#model = model ?? UNKNOWN_MODEL;
+    if (id === null || model === undefined || !this.#request.isFollowed) return;
+    const reading = this.#deps.reads.begin(`${checkpointsPath(id)}?order=desc&limit=1`);
     void reading?.then((answer) => {
-      if (typeof answer === "object" && answer.status === 200) base.step = highestStepIn(answer.body);
+      const isOk = typeof answer === "object" && answer.status === 200 && this.#found?.id === id;
+      if (isOk) this.#base = highestStepIn(answer.body);
     });
   }
 }
