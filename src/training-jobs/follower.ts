@@ -23,7 +23,7 @@ export interface FollowerDeps {
 
 const LIST_EVERY_MS = 5000;
 /** Age of a read after which a job is read again: by the service that did so last, and by others, should that be gone. */
-const OWN_DUE_MS = 10_000;
+export const OWN_DUE_MS = 10_000;
 const OTHERS_DUE_MS = 20_000;
 
 /** Follows jobs to their end. What it knows is in the store, so any service can go on. */

@@ -5,6 +5,7 @@ import type { Project } from "../shared/project.ts";
 import { BodyCount, linesOf } from "./body-count.ts";
 import type { BoundedReads } from "./bounded-reads.ts";
 import { checkpointsPath, highestStepIn, newCourse } from "./course.ts";
+import { OWN_DUE_MS } from "./follower.ts";
 import { versions, type Job, type JobKind, type JobModel } from "./job.ts";
 import type { JobStore } from "./job-store.ts";
 
@@ -100,7 +101,9 @@ export class JobRecording {
     const status = this.#request.isFollowed ? "pending" : "unknown";
     const version = versions.created(clock.now());
     const made = { project_id: owner, id, status, version, course: newCourse(this.#base) } as const;
-    const job: Job = { ...this.upload(), ...made, checked_at_ms: clock.now(), checked_by: service };
+    // due at once here, and later for other services
+    const checked_at_ms = clock.now() - OWN_DUE_MS;
+    const job: Job = { ...this.upload(), ...made, checked_at_ms, checked_by: service };
     await this.#end([job]);
   }
 
