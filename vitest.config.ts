@@ -27,6 +27,7 @@ const ONLY_LONG = [
   "faults/kill-during-delete",
   "faults/kill-during-feedback",
   "faults/kill-during-migration",
+  "faults/kill-during-training",
   "faults/killed-lives",
   "faults/killed-usage-stats",
   "faults/overload",
