@@ -66,7 +66,11 @@ describe("kill -9 during training", () => {
     );
     const part = Buffer.alloc(400_000, " ");
     const broken = sendRaw(Number(new URL(service.url).port), first, `{"model_id":"${model_id}"`, part);
-    await until(async () => (await jobsIn(service)).some(({ status }) => status === "uploading"));
+    await until(async () =>
+      (await jobsIn(service)).some(
+        ({ status, dataset }) => status === "uploading" && dataset.bytes > 400_000,
+      ),
+    );
     upstream.fail({ kind: "silence", ms: 600_000 }, 2);
     const unanswered = create(service, "training-jobs", groups(1)).catch(() => undefined);
     await until(async () => (await jobsIn(service)).length === 2);
@@ -109,7 +113,7 @@ describe("kill -9 during training", () => {
       ["failed", false],
     ]);
     expect(shown[1]!.checkpoints.map(({ step }) => step)).toEqual([1]);
-    expect(shown[4]!.dataset.bytes).toBeGreaterThan(0);
+    expect(shown[4]!.dataset.bytes).toBeGreaterThan(400_000);
     expect(await service.end("SIGTERM")).toBe(0);
     await upstream.close();
   });
