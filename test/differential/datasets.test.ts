@@ -216,7 +216,7 @@ function decide(project: Project, question: Question): { verdicts: Map<string, V
       const at = waiting.findIndex((one) => one.call.prompt === call.prompt && one.passed !== passed);
       if (at === -1) waiting.push({ call, passed });
       else {
-        const [{ call: first }] = waiting.splice(at, 1) as [{ call: Written }];
+        const first = waiting.splice(at, 1)[0]!.call;
         pairs.push(passed ? { chosen: call, rejected: first } : { chosen: first, rejected: call });
       }
     }
