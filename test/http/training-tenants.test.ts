@@ -49,8 +49,7 @@ beforeAll(async () => {
     GATEWAY_PASSTHROUGH_PATHS: "/",
   });
   test = await startProvided(({ method, url, headers, body }, response) => {
-    // what the ledger of jobs asks by itself
-    if (url.endsWith("/checkpoints?order=desc&limit=1")) {
+    if (isOfLedger(url)) {
       response.end(NO_ITEMS);
       return;
     }
@@ -62,7 +61,7 @@ beforeAll(async () => {
     if (isCut) response.write(next.body, () => response.destroy());
     else response.end(next.body);
   }, settingsOf);
-  test.provider.server.on("request", ({ url }) => (begun += Number(!url!.endsWith("?order=desc&limit=1"))));
+  test.provider.server.on("request", ({ url }) => (begun += Number(!isOfLedger(url!))));
   settings = settingsOf(test.provider.origin);
   other = await startAppOn(test.engine, { settings });
   ports = [test.port, Number(new URL(await other.app.listen({ host: "127.0.0.1", port: 0 })).port)];
@@ -92,6 +91,9 @@ function ask(key: string, line: string, { body, headers = [], at = 0 }: Sent = {
   });
 }
 
+/** True for what the ledger of jobs reads by itself. */
+const isOfLedger = (url: string): boolean =>
+  /\/checkpoints\?order=desc&limit=1$|\/events\?limit=100$/.test(url);
 const NO_ITEMS = '{"object":"list","data":[],"first_id":"","last_id":"","has_more":false}';
 const RL = "POST /training-jobs";
 const model = { project: "one", name: "agent", base_model: "b" };
