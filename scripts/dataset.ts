@@ -93,8 +93,8 @@ async function exportTo(service: Service, out: string): Promise<void> {
     );
     const manifest = exports[0]!;
     if (sha256.digest("hex") !== manifest.sha256) throw new Error("The file is not what was exported.");
-    await writeFile(`${out}.manifest.json`, `${JSON.stringify(manifest, null, 2)}\n`);
     await rename(partial, out);
+    await writeFile(`${out}.manifest.json`, `${JSON.stringify(manifest, null, 2)}\n`);
     console.log(`${manifest.lines} lines, ${manifest.bytes} bytes, sha256 ${manifest.sha256}`);
     console.log(JSON.stringify(manifest.counts));
   } finally {

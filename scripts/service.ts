@@ -114,23 +114,21 @@ function overHttp(config: Config, base: string): Service {
   const rootKey = config.ROOT_API_KEY ?? (existsSync(kept) ? readFileSync(kept, "utf8").trim() : undefined);
   if (rootKey === undefined)
     throw new Error("Set ROOT_API_KEY, or DATA_DIR to the service's data directory.");
+  const send = (method: Method, path: string, body?: object): Promise<Response> =>
+    fetch(new URL(path, base), {
+      method,
+      headers: { authorization: `Bearer ${rootKey}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }).catch((cause: unknown) => {
+      throw new Error(`No service answers at ${base}. Give the address of yours with --url.`, { cause });
+    });
   return {
     async ask<Answer>(method: Method, path: string, body?: object): Promise<Answer> {
-      const response = await fetch(new URL(path, base), {
-        method,
-        headers: { authorization: `Bearer ${rootKey}`, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }).catch((cause: unknown) => {
-        throw new Error(`No service answers at ${base}. Give the address of yours with --url.`, { cause });
-      });
+      const response = await send(method, path, body);
       return answerOf<Answer>(response.status, await response.text());
     },
     async stream(path, body) {
-      const response = await fetch(new URL(path, base), {
-        method: "POST",
-        headers: { authorization: `Bearer ${rootKey}`, "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
+      const response = await send("POST", path, body);
       if (!response.ok) answerOf(response.status, await response.text());
       return { header: (name) => response.headers.get(name), chunks: response.body! };
     },

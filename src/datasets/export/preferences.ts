@@ -14,6 +14,8 @@ interface Pair {
 interface Waiting {
   readonly passed: boolean;
   readonly calls: Call[];
+  /** Number of `calls` that have a counterpart. */
+  paired: number;
 }
 
 /**
@@ -38,8 +40,8 @@ export async function* preferenceLines(
         );
     }
   }
-  for (const { calls } of waiting.values())
-    for (const call of calls) yield { calls: [call], result: "no_counterpart" };
+  for (const { calls, paired } of waiting.values())
+    for (const call of calls.slice(paired)) yield { calls: [call], result: "no_counterpart" };
   waiting.clear();
   yield* pairLines(
     pairs.toSorted((a, b) => a.chosen.place - b.chosen.place),
@@ -58,11 +60,11 @@ function counterpart(
 ): Call | undefined {
   const digest = hash("sha256", prompt, "binary");
   const same = waiting.get(digest);
-  if (same === undefined || same.calls.length === 0) {
-    waiting.set(digest, { passed, calls: [call] });
+  if (same === undefined || same.paired === same.calls.length) {
+    waiting.set(digest, { passed, calls: [call], paired: 0 });
     return undefined;
   }
-  if (same.passed !== passed) return same.calls.shift();
+  if (same.passed !== passed) return same.calls[same.paired++];
   same.calls.push(call);
   return undefined;
 }
