@@ -37,7 +37,7 @@ const QUESTIONS = [
 
 interface Answers {
   readonly llm: string;
-  /** Of five answers, how many pass. */
+  /** Number of passing answers in five. */
   readonly good: number;
   readonly completionTokens: number;
 }

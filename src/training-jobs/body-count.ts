@@ -21,7 +21,7 @@ export class BodyCount {
     if (this.#isPlain) this.#lines.push(chunk);
   }
 
-  /** What was seen so far. */
+  /** Counts of the body so far. */
   get seen(): Dataset {
     const lines = this.#isPlain ? this.#lines.count : null;
     return { sha256: this.#hash.copy().digest("hex"), bytes: this.#bytes, lines };

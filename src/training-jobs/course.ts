@@ -14,7 +14,7 @@ interface End {
   readonly seenMs: number;
 }
 
-/** What is read next of a job. */
+/** State of following a job: the next read, and the facts that it needs. */
 export interface Course {
   readonly read: "events" | "job" | "checkpoints";
   /** Id of the last item read. */

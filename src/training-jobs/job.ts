@@ -12,7 +12,7 @@ export interface JobModel {
   readonly output_model: string | null;
 }
 
-/** What was seen of an uploaded body. */
+/** Digest and size of an uploaded body, as far as it was read. */
 export interface Dataset {
   readonly sha256: string;
   readonly bytes: number;

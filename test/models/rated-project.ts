@@ -72,7 +72,7 @@ function byId(one: WrittenCall, other: WrittenCall): number {
   return one.startedMs - other.startedMs || (one.id < other.id ? -1 : 1);
 }
 
-/** What each call used itself: of a wrapper, what the calls below it do not explain. */
+/** Own usage of each call: that of a wrapper without the usage of the calls below it. */
 function ownUsage(calls: readonly WrittenCall[]): ReadonlyMap<WrittenCall, Tokens> {
   const own = new Map<WrittenCall, Tokens>();
   const children = Map.groupBy(calls, ({ trace, parent }) => `${trace} ${parent}`);

@@ -35,7 +35,7 @@ export async function loadExport(
 
 const MAX_MODELS = 1000;
 
-/** What each model used in a window, and how its answers were rated. */
+/** Usage of each model in a window, with the ratings of its answers. */
 export async function loadModels(
   { project, window, rating }: { project: string; window: TimeRange; rating: Rating | undefined },
   asking: RequestOptions,

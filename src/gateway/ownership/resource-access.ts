@@ -14,7 +14,7 @@ import type { OwnerLedger } from "./ledger/owner-ledger.ts";
 export interface ResourceRoute {
   readonly kind: "creates" | "reads" | "list";
   readonly needsModel?: boolean | undefined;
-  /** What is created is a training job. */
+  /** True for routes that create a training job. */
   readonly job?: JobKind | undefined;
 }
 
