@@ -272,12 +272,12 @@ describe("outcomes of /usage/stats", () => {
         await project.rate(35);
         if (step % 2 === 1) await project.purge();
         if (step > 0) await project.delete();
-        for (let ask = 0; ask < 3; ask++) rated += await compare(project);
+        for (let ask = 0; ask < 2; ask++) rated += await compare(project);
       }
       materialized += await materializeAll(test.engine);
       for (let ask = 0; ask < 4; ask++) rated += await compare(project);
     }
-    expect([rated > 50, materialized > 0]).toEqual([true, true]);
+    expect([rated > 20, materialized > 0]).toEqual([true, true]);
   });
 
   it("cost what everything costs, if everything is rated", { timeout: 600_000 }, async () => {
@@ -318,7 +318,7 @@ describe("outcomes of /usage/stats", () => {
           }
         },
       ),
-      { numRuns: runs(2, 30), seed: chosenSeed(), endOnFailure: true },
+      { numRuns: runs(1, 30), seed: chosenSeed(), endOnFailure: true },
     );
   });
 });

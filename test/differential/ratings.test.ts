@@ -127,7 +127,7 @@ describe("ratings of calls", () => {
       const gone = await test.post("/feedback/purge", { project_id: PROJECT, query: { $expr: { $in } } });
       expect(gone.status, gone.text).toBe(200);
       feedback = [...replaced, ...feedback.slice(5)].filter(({ id }) => !purged.has(id));
-      for (let ask = 0; ask < runs(15, 200); ask++) {
+      for (let ask = 0; ask < runs(5, 200); ask++) {
         const condition = conditionOf();
         const expected = sorted(ratingsOf(PROJECT, feedback, condition));
         rated += expected.length;
@@ -135,7 +135,7 @@ describe("ratings of calls", () => {
         expect(sorted(await read(condition, ask % 2 === 1)), JSON.stringify(condition)).toEqual(expected);
       }
     }
-    expect([rated > 100, passed > 20]).toEqual([true, true]);
+    expect([rated > 50, passed > 10]).toEqual([true, true]);
   });
 
   it("pass where a query over feedback selects the call, if it has one feedback", async () => {

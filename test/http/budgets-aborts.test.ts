@@ -22,8 +22,8 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
-const REQUESTS = runs(48, 1500);
-const AT_ONCE = 40;
+const REQUESTS = runs(24, 1500);
+const AT_ONCE = 24;
 const random = seededRandom();
 const below = (count: number): number => Math.floor(random.next() * count);
 const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)]!;

@@ -21,7 +21,7 @@ import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
-const REQUESTS = runs(150, 1000);
+const REQUESTS = runs(100, 1000);
 const random = seededRandom();
 const below = (count: number): number => Math.floor(random.next() * count);
 
@@ -126,15 +126,18 @@ const holds = new Map<string, Amounts>();
 
 /** Measures what each shape of request holds: what it leaves of plenty. */
 async function measureHolds(all: readonly Sent[]): Promise<void> {
-  for (const [shape, [one]] of Map.groupBy(all, ({ shape }) => shape)) {
-    const project = `acme/measured-${holds.size}`;
-    await setBudget(test, project, { limit: PLENTY });
-    const { headers } = await send(project, { ...one!, key: ROOT_KEY });
-    const parts = headers.get("x-sumtree-budget-remaining")!.split("; ");
-    const left = Object.fromEntries(parts.map((part) => part.split("=")));
-    const [usd, tokens, requests] = UNITS.map((unit) => PLENTY[unit] - Number(left[unit]));
-    holds.set(shape, { usd: usd!, tokens: tokens!, requests: requests! });
-  }
+  const shapes = [...Map.groupBy(all, ({ shape }) => shape)];
+  await Promise.all(
+    shapes.map(async ([shape, [one]], index) => {
+      const project = `acme/measured-${index}`;
+      await setBudget(test, project, { limit: PLENTY });
+      const { headers } = await send(project, { ...one!, key: ROOT_KEY });
+      const parts = headers.get("x-sumtree-budget-remaining")!.split("; ");
+      const left = Object.fromEntries(parts.map((part) => part.split("=")));
+      const [usd, tokens, requests] = UNITS.map((unit) => PLENTY[unit] - Number(left[unit]));
+      holds.set(shape, { usd: usd!, tokens: tokens!, requests: requests! });
+    }),
+  );
 }
 
 /** Rejects a refusal that is not as the contract says, by its own facts. */

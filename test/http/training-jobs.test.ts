@@ -281,14 +281,14 @@ describe("following", () => {
 
   it("of a job with many events does not keep others waiting", async () => {
     const long = await newJob(await newModel(), {
-      trajectory_groups: Array.from({ length: 5000 }, () => ({})),
+      trajectory_groups: Array.from({ length: 2500 }, () => ({})),
     });
     const short = await newJob(await newModel());
     const follower = newFollower(newStore());
-    await follower.run(45);
+    await follower.run(24);
     const found = new Map((await jobs()).map(({ id, status }) => [id, status]));
     expect([found.get(long), found.get(short)]).toEqual(["running", "completed"]);
-    await follower.run(60);
+    await follower.run(40);
     expect((await jobs()).find(({ id }) => id === long)).toMatchObject({ status: "completed" });
   });
 
