@@ -4,7 +4,7 @@ import { AppError, invalid } from "../shared/errors.ts";
 import type { JobKind } from "../training-jobs/job.ts";
 import type { JobRecording } from "../training-jobs/job-recording.ts";
 import type { TrainingJobs } from "../training-jobs/training-jobs.ts";
-import { decompressBody, encodingIn } from "./decompress-body.ts";
+import { encodingIn } from "./decompress-body.ts";
 import { JsonScan } from "./json-scan.ts";
 import { modelIn } from "./ownership/created-model.ts";
 import { RESOURCE_NAMES, USER_NAMES } from "./ownership/scanned-names.ts";
@@ -25,14 +25,12 @@ export interface JobCreationDeps {
 }
 
 const EXPORT_HEADER = "x-sumtree-export-id";
-const MAX_PLAIN_BYTES = 8 * 1024 * 1024;
 
 /** Exchange that creates a training job, and its record. */
 export class JobCreation {
   readonly recording: JobRecording;
   readonly #request: FastifyRequest;
-  readonly #encoding: string | undefined;
-  /** Reads the members of a body of which nothing else does. */
+  /** Reads the members of a plain body that nobody else reads. */
   readonly #scan: JsonScan | undefined;
   #members: () => Members | undefined;
   #isAccepted = false;
@@ -40,14 +38,15 @@ export class JobCreation {
   /** Errors: validation. */
   constructor(request: FastifyRequest, kind: JobKind, { jobs, ledger, access }: JobCreationDeps) {
     this.#request = request;
-    this.#encoding = encodingIn(request.headers["content-encoding"]);
-    if (request.grant.covers("*")) this.#scan = new JsonScan([], [...RESOURCE_NAMES, ...USER_NAMES]);
+    const isPlain = encodingIn(request.headers["content-encoding"]) === undefined;
+    if (isPlain && request.grant.covers("*"))
+      this.#scan = new JsonScan([], [...RESOURCE_NAMES, ...USER_NAMES]);
     this.#members = () => this.#scan?.members;
     this.recording = jobs.record({
       kind,
       apiKey: request.grant.keyId,
       exportId: exportIdOf(request),
-      isPlain: this.#encoding === undefined,
+      isPlain,
       isFollowed: !hasOwnCredentials(request),
       owner: access.owner,
       members: () => pick(this.#members(), RESOURCE_NAMES),
@@ -58,7 +57,7 @@ export class JobCreation {
 
   readonly onChunk = (chunk: Buffer): void => {
     this.recording.push(chunk);
-    if (this.#encoding === undefined) this.#scan?.push(chunk);
+    this.#scan?.push(chunk);
   };
 
   /** Takes the members of the body from somebody who reads it. */
@@ -79,12 +78,6 @@ export class JobCreation {
   /** The body is about to be sent. Errors: `StorageError`. */
   async send(body: UpstreamRequest["body"]): Promise<void> {
     if (body instanceof Readable) return this.recording.begin();
-    const isPacked = this.#encoding !== undefined && body !== null;
-    const plain = isPacked ? decompressBody(this.#encoding, body, MAX_PLAIN_BYTES) : undefined;
-    if (plain !== undefined) {
-      this.recording.unpacked(plain);
-      this.#scan?.push(plain);
-    }
     return this.recording.sent();
   }
 

@@ -7,8 +7,9 @@ const NEWLINE = 0x0a;
 export class BodyCount {
   readonly #hash = createHash("sha256");
   readonly #isPlain: boolean;
-  readonly #lines = new LineCount();
   #bytes = 0;
+  #newlines = 0;
+  #isOpen = false;
 
   /** `isPlain`: false for a compressed body, whose lines are not counted. */
   constructor(isPlain: boolean) {
@@ -16,35 +17,16 @@ export class BodyCount {
   }
 
   push(chunk: Buffer): void {
+    if (chunk.length === 0) return;
     this.#hash.update(chunk);
     this.#bytes += chunk.length;
-    if (this.#isPlain) this.#lines.push(chunk);
-  }
-
-  /** Counts of the body so far. */
-  get seen(): Dataset {
-    const lines = this.#isPlain ? this.#lines.count : null;
-    return { sha256: this.#hash.copy().digest("hex"), bytes: this.#bytes, lines };
-  }
-}
-
-export function linesOf(text: Buffer): number {
-  const lines = new LineCount();
-  lines.push(text);
-  return lines.count;
-}
-
-class LineCount {
-  #newlines = 0;
-  #isOpen = false;
-
-  push(chunk: Buffer): void {
-    if (chunk.length === 0) return;
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) this.#newlines++;
     this.#isOpen = chunk.at(-1) !== NEWLINE;
   }
 
-  get count(): number {
-    return this.#newlines + Number(this.#isOpen);
+  /** Counts of the body so far. */
+  get seen(): Dataset {
+    const lines = this.#isPlain ? this.#newlines + Number(this.#isOpen) : null;
+    return { sha256: this.#hash.copy().digest("hex"), bytes: this.#bytes, lines };
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../shared/clock.ts";
 import { stringifyJson } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";
-import { BodyCount, linesOf } from "./body-count.ts";
+import { BodyCount } from "./body-count.ts";
 import type { BoundedReads } from "./bounded-reads.ts";
 import { checkpointsPath, highestStepIn, newCourse } from "./course.ts";
 import { OWN_DUE_MS } from "./follower.ts";
@@ -48,7 +48,6 @@ export class JobRecording {
   readonly #count: BodyCount;
   readonly #id = randomUUID();
   readonly #createdMs: number;
-  #lines: number | undefined;
   #model = UNKNOWN_MODEL;
   #isSent = false;
   #isStored = false;
@@ -71,11 +70,6 @@ export class JobRecording {
 
   push(chunk: Buffer): void {
     this.#count.push(chunk);
-  }
-
-  /** Counts lines of a body that was compressed. */
-  unpacked(plain: Buffer): void {
-    this.#lines = linesOf(plain);
   }
 
   /** Stores and refreshes the upload while its body streams. */
@@ -124,7 +118,6 @@ export class JobRecording {
   upload(): Job {
     const { kind, apiKey, exportId, members, user, owner } = this.#request;
     const now = this.#deps.clock.now();
-    const { lines, ...seen } = this.#count.seen;
     return {
       project_id: owner()!,
       id: this.#id,
@@ -137,8 +130,7 @@ export class JobRecording {
       api_key: apiKey,
       svc_user_id: user()?.toWellFormed() ?? null,
       request: requestText(members()),
-      ...seen,
-      lines: this.#lines ?? lines,
+      ...this.#count.seen,
       export_id: exportId,
       is_sent: this.#isSent ? 1 : 0,
       metrics: "{}",

@@ -1,4 +1,5 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import OpenAI from "openai";
 import { createJobStore, type JobStore } from "../../src/training-jobs/job-store.ts";
@@ -151,10 +152,7 @@ describe("a streamed body", () => {
       );
       const ends = random.next() < 0.5 ? "\n" : "";
       const bytes = Buffer.from(
-        `{"model_id":"${"0".repeat(36)}","data":[${lines}],"model_id":"${model_id}"}${ends}`.replace(
-          "0".repeat(36),
-          model_id,
-        ),
+        `{"model_id":"${await newModel()}","data":[${lines}],"model_id":"${model_id}"}${ends}`,
       );
       const parts = splitAt(
         bytes,
@@ -171,6 +169,22 @@ describe("a streamed body", () => {
       expect([sent.bodySha256, sent.bodyBytes]).toEqual([sha256(bytes), bytes.length]);
     },
   );
+
+  it("that is compressed has its members read, and no count of lines", async () => {
+    const model_id = await newModel();
+    const id = randomUUID();
+    test.upstream.fail({ kind: "answer", status: 200, body: JSON.stringify({ id }) });
+    const body = gzipSync(`{"model_id":"${model_id}",\n"user":"ada"}`);
+    const headers = {
+      authorization: `Bearer ${one}`,
+      "content-type": "application/json",
+      "content-encoding": "gzip",
+    };
+    const path = `${test.baseUrl}/preview/training-jobs`;
+    expect((await fetch(path, { method: "POST", headers, body })).status).toBe(200);
+    const dataset = { sha256: sha256(body), bytes: body.length, lines: null };
+    expect((await jobs())[0]).toMatchObject({ id, model_id, created_by: { svc_user_id: "ada" }, dataset });
+  });
 
   it.each([[100], [300_000], [3_000_000]])(
     "that breaks off after %i bytes is a job that failed",
