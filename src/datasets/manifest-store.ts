@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { parseToken, tokenError } from "../calls/read/page-token.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import { AppError } from "../shared/errors.ts";
 import { isoOf } from "../shared/instant.ts";
 import { parseJson } from "../shared/json.ts";
+import { parseToken, printToken, selectionHash } from "../http/page-token.ts";
 import type { Project } from "../shared/project.ts";
 import type { Engine } from "../store/engine.ts";
 import type { ExportedCall, Manifest } from "./schema.ts";
@@ -22,12 +22,13 @@ interface Row extends Omit<Manifest, "created_at" | "question" | "counts"> {
   readonly left_out: string;
 }
 
-const exportCursor = z.tuple([z.int(), z.string()]);
-const callCursor = z.tuple([z.int()]);
+const exportPlace = z.tuple([z.int(), z.string()]);
+const callPlace = z.tuple([z.int()]);
 
 /** Reads the exports of a project, the latest first. Throws `validation` for an invalid token. */
 export async function readExports(engine: Engine, project: Project, { limit, token }: PageRequest) {
-  const after = token == null ? undefined : read(exportCursor, token);
+  const selection = selectionHash([project]);
+  const after = token == null ? undefined : parseToken(token, { place: exportPlace, selection });
   const before =
     after === undefined
       ? sql`1`
@@ -36,7 +37,7 @@ export async function readExports(engine: Engine, project: Project, { limit, tok
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return {
     exports: rows.slice(0, limit).map(toManifest),
-    next_page_token: last === undefined ? null : tokenOf([last.created_us, last.id]),
+    next_page_token: last === undefined ? null : printToken([last.created_us, last.id], selection),
   };
 }
 
@@ -46,7 +47,8 @@ export async function readExport(
   project: Project,
   { id, limit, token }: PageRequest & { readonly id: string },
 ) {
-  const after = token == null ? -1 : read(callCursor, token)[0];
+  const selection = selectionHash([project, id]);
+  const [after] = token == null ? [-1] : parseToken(token, { place: callPlace, selection });
   const [row] = await readRows(engine, project, sql`id = ${param("String", id)}`, 1);
   if (row === undefined) throw new AppError("not_found", "No such export.");
   const calls = await engine.rows<ExportedCall & { place: number }>(
@@ -59,7 +61,7 @@ export async function readExport(
   return {
     exports: [toManifest(row)],
     calls: calls.slice(0, limit).map(({ place: _place, ...call }) => call),
-    next_page_token: last === undefined ? null : tokenOf([last.place]),
+    next_page_token: last === undefined ? null : printToken([last.place], selection),
   };
 }
 
@@ -85,14 +87,4 @@ function toManifest({ created_us, question, selected, exported, held_out, left_o
     bytes: row.bytes,
     lines: row.lines,
   };
-}
-
-function tokenOf(cursor: readonly unknown[]): string {
-  return Buffer.from(JSON.stringify(cursor)).toString("base64url");
-}
-
-function read<Cursor>(schema: z.ZodType<Cursor>, token: string): Cursor {
-  const parsed = schema.safeParse(parseToken(token));
-  if (!parsed.success) throw tokenError("Invalid page token");
-  return parsed.data;
 }

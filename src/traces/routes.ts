@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { selectionHash } from "../calls/read/page-token.ts";
+import { selectionHash } from "../http/page-token.ts";
 import { readAccess } from "../http/auth/guard.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { abortOnClose } from "../http/when-closed.ts";

@@ -15,7 +15,7 @@ export interface JobQuery {
   readonly status?: JobStatus | undefined;
   readonly base_model?: string | undefined;
   /** Last job of the page before. */
-  readonly after?: { readonly createdAtUs: number; readonly id: string } | undefined;
+  readonly after?: readonly [createdAtUs: number, id: string] | undefined;
   readonly limit: number;
 }
 
@@ -107,9 +107,9 @@ function listStatement(project: Project, query: JobQuery, nowMs: number): Sql {
   if (status !== undefined) conditions.push(sql`shown_status = ${param("String", status)}`);
   if (baseModel !== undefined) conditions.push(sql`base_model = ${param("String", baseModel)}`);
   if (after !== undefined) {
-    const at = param("Int64", after.createdAtUs);
+    const at = param("Int64", after[0]);
     conditions.push(
-      sql`(created_at_us < ${at} OR (created_at_us = ${at} AND id > ${param("String", after.id)}))`,
+      sql`(created_at_us < ${at} OR (created_at_us = ${at} AND id > ${param("String", after[1])}))`,
     );
   }
   const lostMs = param("Int64", nowMs - UPLOAD_LOST_MS);

@@ -216,8 +216,8 @@ describe("the token of a page", () => {
     const json = JSON.parse(Buffer.from(token, "base64url").toString()) as unknown[];
     const spoilt = [
       json.slice(1),
-      json.with(1, "now"),
-      json.with(0, "up"),
+      json.with(2, "now"),
+      json.with(1, "up"),
       Object.fromEntries(json.entries()),
     ].map((value) => Buffer.from(JSON.stringify(value)).toString("base64url"));
     for (const page_token of ["", "x", token.slice(0, -2), `${token}AA`, ...spoilt]) {

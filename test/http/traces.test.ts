@@ -331,7 +331,7 @@ describe("/traces", () => {
       ["body", "order_by"],
       "Did you mean total_cost or total_tokens?",
     ],
-    ["/traces/query", { page_token: "nonsense" }, ["body", "page_token"], "no page token"],
+    ["/traces/query", { page_token: "nonsense" }, ["body", "page_token"], "Invalid page token"],
     ["/traces/query", { end: "2026-01-01T00:00:00Z" }, ["body", "end"], "before start"],
     [
       "/traces/query",
@@ -375,7 +375,7 @@ describe("/traces", () => {
     ]) {
       const answer = await test.post("/traces/query", { ...PAGES, ...more, page_token: pageToken });
       expect(answer.status).toBe(422);
-      expect(answer.text).toContain("another request");
+      expect(answer.text).toContain("another query");
     }
   });
 

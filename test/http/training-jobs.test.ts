@@ -173,7 +173,7 @@ describe("a streamed body", () => {
   it("that is compressed has its members read, and no count of lines", async () => {
     const model_id = await newModel();
     const id = randomUUID();
-    test.upstream.fail({ kind: "answer", status: 200, body: JSON.stringify({ id }) });
+    test.upstream.fail({ kind: "answer", status: 200, body: JSON.stringify({ id }) }, 2);
     const body = gzipSync(`{"model_id":"${model_id}",\n"user":"ada"}`);
     const headers = {
       authorization: `Bearer ${one}`,
@@ -182,6 +182,7 @@ describe("a streamed body", () => {
     };
     const path = `${test.baseUrl}/preview/training-jobs`;
     expect((await fetch(path, { method: "POST", headers, body })).status).toBe(200);
+    test.upstream.forget();
     const dataset = { sha256: sha256(body), bytes: body.length, lines: null };
     expect((await jobs())[0]).toMatchObject({ id, model_id, created_by: { svc_user_id: "ada" }, dataset });
   });

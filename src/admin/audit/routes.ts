@@ -3,11 +3,11 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { adminAccess } from "../../http/auth/guard.ts";
 import type { Engine } from "../../store/engine.ts";
-import { invalid } from "../../shared/errors.ts";
 import { isoOf } from "../../shared/instant.ts";
 import { parseJson } from "../../shared/json.ts";
+import { parseToken, printToken } from "../../http/page-token.ts";
 import { auditQuery, auditRes } from "./schema.ts";
-import { readAudit, type AuditCursor, type AuditRow } from "./store.ts";
+import { readAudit, type AuditRow } from "./store.ts";
 
 /** Audit log of actions on keys, prices, deletions, retention and backups. */
 export async function auditRoutes(root: FastifyInstance, { engine }: { engine: Engine }): Promise<void> {
@@ -17,11 +17,12 @@ export async function auditRoutes(root: FastifyInstance, { engine }: { engine: E
     { config: { access: adminAccess }, schema: readAuditSchema },
     async ({ grant, query }) => {
       const { page_token, limit, ...requested } = query;
-      const before = page_token === undefined ? undefined : readToken(page_token);
+      const before = page_token === undefined ? undefined : parseToken(page_token, tokens);
       const rows = await readAudit(engine, grant.key.projects, { ...requested, before, limit: limit + 1 });
       const entries = rows.slice(0, limit);
       const last = rows.length > limit ? entries.at(-1) : undefined;
-      return { entries: entries.map(toEntry), next_page_token: last === undefined ? null : tokenAfter(last) };
+      const next_page_token = last === undefined ? null : printToken([last.at_us, last.id], tokens.selection);
+      return { entries: entries.map(toEntry), next_page_token };
     },
   );
 }
@@ -35,26 +36,8 @@ function toEntry({ at_us, details, ...row }: AuditRow) {
   };
 }
 
-const cursor = z.tuple([z.int(), z.string()]);
-
-function tokenAfter({ at_us, id }: AuditRow): string {
-  return Buffer.from(JSON.stringify([at_us, id])).toString("base64url");
-}
-
-/** Parses a page token. Errors: validation. */
-function readToken(token: string): AuditCursor {
-  const read = cursor.safeParse(parsed(token));
-  if (read.success) return { atUs: read.data[0], id: read.data[1] };
-  throw invalid([{ loc: ["query", "page_token"], msg: "This is no token of a page", type: "page_token" }]);
-}
-
-function parsed(token: string): unknown {
-  try {
-    return parseJson(Buffer.from(token, "base64url").toString());
-  } catch {
-    return undefined;
-  }
-}
+const place = z.tuple([z.int(), z.string()]);
+const tokens = { place, selection: "audit", from: "query" } as const;
 
 const readAuditSchema = {
   operationId: "readAudit",

@@ -7,12 +7,6 @@ export interface AuditRow extends Omit<AuditEntry, "details"> {
   readonly details: string;
 }
 
-/** Position of the last entry of a page. */
-export interface AuditCursor {
-  readonly atUs: EpochMicros;
-  readonly id: string;
-}
-
 export interface AuditQuery {
   readonly start?: EpochMicros | undefined;
   readonly end?: EpochMicros | undefined;
@@ -20,7 +14,8 @@ export interface AuditQuery {
   readonly outcome?: AuditOutcome | undefined;
   readonly key_id?: string | undefined;
   readonly project_id?: string | undefined;
-  readonly before?: AuditCursor | undefined;
+  /** Last entry of the page before. */
+  readonly before?: readonly [at: EpochMicros, id: string] | undefined;
   readonly limit: number;
 }
 
@@ -44,8 +39,8 @@ function conditionsOf({ start, end, before, ...requested }: AuditQuery): readonl
   if (start !== undefined) conditions.push(sql`at >= ${instant(start)}`);
   if (end !== undefined) conditions.push(sql`at < ${instant(end)}`);
   if (before !== undefined) {
-    const at = instant(before.atUs);
-    conditions.push(sql`at <= ${at} AND (at < ${at} OR id < ${param("String", before.id)})`);
+    const at = instant(before[0]);
+    conditions.push(sql`at <= ${at} AND (at < ${at} OR id < ${param("String", before[1])})`);
   }
   if (requested.action !== undefined) conditions.push(sql`action = ${param("String", requested.action)}`);
   if (requested.outcome !== undefined) conditions.push(sql`outcome = ${param("String", requested.outcome)}`);

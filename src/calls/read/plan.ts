@@ -5,16 +5,9 @@ import type { SelectOptions } from "../../query/select-calls.ts";
 import type { CallsFilter } from "../../query/read/wire-schema.ts";
 import { ALL_HOURS, intersect, type HourRange } from "../../query/bounds/time-range.ts";
 import { hourOf } from "../../shared/instant.ts";
+import { selectionHash, tokenError } from "../../http/page-token.ts";
 import type { Project } from "../../shared/project.ts";
-import {
-  selectionHash,
-  isAfter,
-  readToken,
-  tokenError,
-  type Cursor,
-  type Pages,
-  type TimeOrder,
-} from "./page-token.ts";
+import { isAfter, readToken, type Cursor, type Pages, type TimeOrder } from "./page-token.ts";
 
 export interface CallsQuery {
   readonly filter?: CallsFilter | null | undefined;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { parseToken, tokenError } from "../../calls/read/page-token.ts";
 import { sql, trusted, type Sql } from "../../query/sql.ts";
 import { valueColumns, valueOf, type TraceValue, type TraceWithFigures } from "../trace-values.ts";
+import { parseToken, printToken } from "../../http/page-token.ts";
 
 export type Direction = "desc" | "asc";
 
@@ -43,21 +43,15 @@ export interface PagePlace {
   readonly last: Rank;
 }
 
-const fields = z.tuple([z.string(), z.int(), z.boolean(), z.string().regex(/^-?\d{1,38}$/), z.string()]);
+const place = z.tuple([z.int(), z.boolean(), z.string().regex(/^-?\d{1,38}$/), z.string()]);
 
-/** Prints a page token. `digest`: `selectionHash` of the request. */
-export function pageToken({ endUs, last }: PagePlace, digest: string): string {
-  const { isUnknown, value, traceId } = last;
-  return Buffer.from(JSON.stringify([digest, endUs, isUnknown, String(value), traceId])).toString(
-    "base64url",
-  );
+/** Prints a page token. `selection`: `selectionHash` of the request. */
+export function pageToken({ endUs, last }: PagePlace, selection: string): string {
+  return printToken([endUs, last.isUnknown, String(last.value), last.traceId], selection);
 }
 
 /** Parses a page token. Errors: validation if it is invalid, or of another request. */
-export function readPageToken(token: string, digest: string): PagePlace {
-  const read = fields.safeParse(parseToken(token));
-  if (!read.success) throw tokenError("This is no page token");
-  const [written, endUs, isUnknown, value, traceId] = read.data;
-  if (written !== digest) throw tokenError("Page token of another request");
+export function readPageToken(token: string, selection: string): PagePlace {
+  const [endUs, isUnknown, value, traceId] = parseToken(token, { place, selection });
   return { endUs, last: { isUnknown, value: BigInt(value), traceId } };
 }
