@@ -23,8 +23,8 @@ export function readAnswer(output: unknown, attributes: Json): Answer {
   const { choices, candidates, output: items, responses, messages } = output;
   if (Array.isArray(choices)) return readChoice(choices);
   if (Array.isArray(candidates)) return readCandidate(candidates[0]);
-  if (Array.isArray(items)) return readItems(output, items);
-  if (typeof output["output_text"] === "string") return readItems(output, output["output_text"]);
+  // some servers send the text in deltas alone
+  if (Array.isArray(items)) return readItems(output, items.length > 0 ? items : output["output_text"]);
   if (output["role"] === "assistant") return readAnthropic(output);
   // the Weave SDK's streams
   const [response] = lastObjects(responses);

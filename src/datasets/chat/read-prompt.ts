@@ -14,7 +14,7 @@ export interface ChatRequest {
 /** Finds the request in the inputs of a call; `undefined` if it is none. The Weave SDKs and LangSmith nest it. */
 export function findRequest(inputs: unknown, attributes: Json): ChatRequest | undefined {
   if (!isJsonObject(inputs)) return undefined;
-  const nested = ["arg0", "messages", "kwargs"].map((name) => inputs[name]).filter(isJsonObject);
+  const nested = ["arg0", "arg1", "messages", "kwargs"].map((name) => inputs[name]).filter(isJsonObject);
   for (const members of [inputs, ...nested]) {
     const { messages, contents, input } = members;
     if (Array.isArray(messages) && messages.length > 0) return { api: "messages", members };

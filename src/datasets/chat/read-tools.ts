@@ -15,7 +15,7 @@ export function readTools(request: Json, attributes: Json): readonly Json[] | un
   const servers = request["mcp_servers"];
   if (Array.isArray(servers) && servers.length > 0) throw new LeftOut("unsupported_tools");
   const list = parsed(found);
-  if (list == null) return undefined;
+  if (found === undefined || list === null) return undefined;
   if (!Array.isArray(list)) throw new LeftOut("unsupported_tools");
   const tools = list.flatMap((one: unknown) => toolsIn(parsed(one)));
   return tools.length === 0 ? undefined : tools;
