@@ -121,6 +121,14 @@ const answers: readonly (readonly [string, Sent, Json])[] = [
   ],
   ["a response whose text came in deltas alone", { output: { output: [], output_text: "Here." } }, said],
   [
+    "OpenInference's messages beside a text",
+    {
+      output: "Here.",
+      attributes: { llm: { output_messages: [{ message: said, finish_reason: "stop" }] } },
+    },
+    said,
+  ],
+  [
     "a text of the AI SDK",
     { output: "Here.", attributes: { ai: { response: { finishReason: "stop" } } } },
     said,
