@@ -1,4 +1,4 @@
-import { argumentsOr, orExit } from "./command-line.ts";
+import { argumentsOr, numberIn, orExit, serviceOptions, text } from "./command-line.ts";
 import { openService, type Service } from "./service.ts";
 
 const USAGE = `Manage the budgets of a project.
@@ -14,9 +14,8 @@ Scopes: project (default), api_key, svc_user_id, thread_id, trace_id, llm. Witho
 The command talks to the service that runs on DATA_DIR, or to the one at --url <url>, with ROOT_API_KEY or the key kept in
 DATA_DIR. When none runs, the store is opened directly.`;
 
-const text = { type: "string" } as const;
 const { values, positionals } = argumentsOr(USAGE, {
-  project: text,
+  ...serviceOptions,
   scope: text,
   match: text,
   usd: text,
@@ -27,8 +26,6 @@ const { values, positionals } = argumentsOr(USAGE, {
   timezone: text,
   "unknown-price": text,
   alert: { type: "string", multiple: true },
-  url: text,
-  help: { type: "boolean", short: "h" },
 });
 
 type Amounts = Readonly<Record<"usd" | "tokens" | "requests", number | null>>;
@@ -46,13 +43,6 @@ interface ListedBudget {
 }
 
 const UNITS = ["usd", "tokens", "requests"] as const;
-
-function numberIn(given: string | undefined, option: string): number | undefined {
-  if (given === undefined) return undefined;
-  const number = Number(given);
-  if (given.trim() === "" || Number.isNaN(number)) throw new Error(`--${option} must be a number.`);
-  return number;
-}
 
 /** Returns the members that the options set. */
 function membersOf() {

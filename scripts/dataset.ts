@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { rename, rm, writeFile } from "node:fs/promises";
-import { pipeline } from "node:stream/promises";
-import { argumentsOr, orExit } from "./command-line.ts";
+import { existsSync } from "node:fs";
+import { open, rename, rm, writeFile, type FileHandle } from "node:fs/promises";
+import { argumentsOr, numberIn, orExit, serviceOptions, text } from "./command-line.ts";
 import { openService, type Service } from "./service.ts";
 
 const USAGE = `Export calls as examples for training, and list what was exported.
@@ -12,13 +11,12 @@ const USAGE = `Export calls as examples for training, and list what was exported
 
 Options: --filter <json> --query <json> --feedback <json> --only last_of_thread|leaves|roots --dedupe
          --holdout <part> --seed <number> --limit <lines>
-The members are those of POST /dataset/export. Beside the file, <file>.manifest.json gets its manifest.
+The members are those of POST /dataset/export. Beside the file, <file>.manifest.json gets its manifest; neither may exist.
 The command talks to the service that runs on DATA_DIR, or to the one at --url <url>, with ROOT_API_KEY or the key kept in
 DATA_DIR. When none runs, the store is opened directly.`;
 
-const text = { type: "string" } as const;
 const { values, positionals } = argumentsOr(USAGE, {
-  project: text,
+  ...serviceOptions,
   format: text,
   out: text,
   filter: text,
@@ -29,8 +27,6 @@ const { values, positionals } = argumentsOr(USAGE, {
   holdout: text,
   seed: text,
   limit: text,
-  url: text,
-  help: { type: "boolean", short: "h" },
 });
 
 interface Manifest {
@@ -48,7 +44,7 @@ interface Manifest {
   readonly lines: number;
 }
 
-function jsonIn(name: "filter" | "query" | "feedback" | "holdout" | "seed" | "limit"): unknown {
+function jsonIn(name: "filter" | "query" | "feedback"): unknown {
   const given = values[name];
   if (given === undefined) return undefined;
   try {
@@ -58,6 +54,7 @@ function jsonIn(name: "filter" | "query" | "feedback" | "holdout" | "seed" | "li
   }
 }
 
+/** Exports to new files, which get their names once they are whole. */
 async function exportTo(service: Service, out: string): Promise<void> {
   const asked = {
     project_id: values.project,
@@ -67,46 +64,52 @@ async function exportTo(service: Service, out: string): Promise<void> {
     feedback: jsonIn("feedback"),
     only: values.only,
     dedupe: values.dedupe,
-    holdout: jsonIn("holdout"),
-    seed: jsonIn("seed"),
-    limit: jsonIn("limit"),
+    holdout: numberIn(values.holdout, "holdout"),
+    seed: numberIn(values.seed, "seed"),
+    limit: numberIn(values.limit, "limit"),
   };
-  const { header, chunks } = await service.stream("/dataset/export", asked);
-  const partial = `${out}.partial`;
-  const sha256 = createHash("sha256");
+  const names = [out, `${out}.manifest.json`] as const;
+  for (const name of names) if (existsSync(name)) throw new Error(`${name} exists.`);
+  const [lines, told] = names.map((name) => `${name}.partial`) as [string, string];
+  const file = await open(lines, "w");
   try {
-    await pipeline(
-      chunks,
-      async function* (source: AsyncIterable<Uint8Array>) {
-        for await (const chunk of source) {
-          sha256.update(chunk);
-          yield chunk;
-        }
-      },
-      createWriteStream(partial),
-    );
-    const question = { project_id: values.project, export_id: header("x-sumtree-export-id"), limit: 1 };
-    const { exports } = await service.ask<{ exports: readonly Manifest[] }>(
-      "POST",
-      "/dataset/query",
-      question,
-    );
-    const manifest = exports[0]!;
-    if (sha256.digest("hex") !== manifest.sha256) throw new Error("The file is not what was exported.");
-    await rename(partial, out);
-    await writeFile(`${out}.manifest.json`, `${JSON.stringify(manifest, null, 2)}\n`);
+    const manifest = await download(service, asked, file);
+    await writeFile(told, `${JSON.stringify(manifest, null, 2)}\n`);
+    await rename(lines, out);
+    await rename(told, names[1]);
     console.log(`${manifest.lines} lines, ${manifest.bytes} bytes, sha256 ${manifest.sha256}`);
     console.log(JSON.stringify(manifest.counts));
   } finally {
-    await rm(partial, { force: true });
+    await file.close();
+    for (const partial of [lines, told]) await rm(partial, { force: true });
   }
 }
 
+/** Writes the lines of an export to a file; returns their manifest. */
+async function download(service: Service, asked: object, file: FileHandle): Promise<Manifest> {
+  const { header, chunks } = await service.stream("/dataset/export", asked);
+  const export_id = header("x-sumtree-export-id");
+  if (export_id === null) throw new Error("The response names no export.");
+  const sha256 = createHash("sha256");
+  for await (const chunk of chunks) {
+    sha256.update(chunk);
+    await file.appendFile(chunk);
+  }
+  const [manifest] = await manifestsOf(service, { export_id, limit: 1 });
+  if (manifest?.sha256 !== sha256.digest("hex")) throw new Error("The lines are not those of the manifest.");
+  return manifest;
+}
+
+async function manifestsOf(service: Service, asked: object): Promise<readonly Manifest[]> {
+  const body = { project_id: values.project, ...asked };
+  const { exports } = await service.ask<{ exports: readonly Manifest[] }>("POST", "/dataset/query", body);
+  return exports;
+}
+
 async function list(service: Service): Promise<void> {
-  const asked = { project_id: values.project, limit: 100 };
-  const { exports } = await service.ask<{ exports: readonly Manifest[] }>("POST", "/dataset/query", asked);
+  const latest = await manifestsOf(service, { limit: 100 });
   console.table(
-    exports.map(({ id, created_at, format, lines, bytes, sha256, counts }) => ({
+    latest.map(({ id, created_at, format, lines, bytes, sha256, counts }) => ({
       id,
       created_at,
       format,

@@ -100,7 +100,7 @@ async function inProcess(config: Config, engine: Engine): Promise<Service> {
       const response = await app.inject({ method: "POST", url, headers, payload, payloadAsStream: true });
       const chunks = response.stream();
       if (response.statusCode >= 400) answerOf(response.statusCode, await text(chunks));
-      return { header: (name) => String(response.headers[name]), chunks };
+      return { header: (name) => response.headers[name]?.toString() ?? null, chunks };
     },
     async close() {
       await app.close();
@@ -140,8 +140,8 @@ function answerOf<Answer>(status: number, text: string): Answer {
   const response = (text === "" ? {} : JSON.parse(text)) as { detail?: unknown };
   if (status < 400) return response as Answer;
   const faults = Array.isArray(response.detail)
-    ? (response.detail as { loc: readonly string[]; msg: string }[]).map(
-        (one) => `${one.loc.slice(1).join(".")}: ${one.msg}`,
+    ? (response.detail as { loc: readonly string[]; msg: string }[]).map(({ loc, msg }) =>
+        loc.length > 1 ? `${loc.slice(1).join(".")}: ${msg}` : msg,
       )
     : [String(response.detail)];
   throw new Error(faults.join("\n"));

@@ -153,17 +153,37 @@ describe("POST /dataset/export", () => {
     expect((await test.post("/dataset/query", { project_id })).json().exports).toEqual([]);
   });
 
-  it("needs feedback for preferences and trajectories, and refuses unknown members", async () => {
+  it.each<readonly [string, object, readonly (string | number)[], string]>([
+    ["preferences without feedback", { format: "preference" }, ["feedback"], "missing"],
+    ["trajectories without feedback", { format: "trajectories", feedback: null }, ["feedback"], "missing"],
+    ["no format", { format: undefined }, ["format"], "literal_error"],
+    ["an unknown format", { format: "csv" }, ["format"], "literal_error"],
+    ["an unknown member", { sort: 1 }, ["sort"], "extra_forbidden"],
+    ["an unknown part", { only: "tops" }, ["only"], "literal_error"],
+    ["a limit of nothing", { limit: 0 }, ["limit"], "greater_than_equal"],
+    ["a limit that is too large", { limit: 1_000_001 }, ["limit"], "less_than_equal"],
+    ["a limit of a half", { limit: 0.5 }, ["limit"], "float_from_float"],
+    ["a holdout above all", { holdout: 1.5 }, ["holdout"], "less_than_equal"],
+    ["a holdout below nothing", { holdout: -0.1 }, ["holdout"], "greater_than_equal"],
+    ["a seed that is text", { seed: "a" }, ["seed"], "float_parsing"],
+    ["dedupe that is text", { dedupe: "yes" }, ["dedupe"], "bool_type"],
+    ["an unknown operator", { feedback: { ...good, op: "$ne" } }, ["feedback", "op"], "literal_error"],
+    ["no operator", { feedback: { json_path: "a", value: 1 } }, ["feedback", "op"], "literal_error"],
+    ["$in of one value", { feedback: { ...good, op: "$in" } }, ["feedback", "value"], "list_type"],
+    ["an empty path", { feedback: { ...good, json_path: "" } }, ["feedback", "json_path"], "value_error"],
+    [
+      "a query of no field",
+      { query: { $expr: { $eq: [{ $getField: "none" }, { $literal: 1 }] } } },
+      ["query", "$expr", "$eq", 0, "$getField"],
+      "unknown_field",
+    ],
+  ])("refuses %s", async (_name, more, at, type) => {
     const project_id = newProject();
-    for (const format of ["preference", "trajectories"]) {
-      const response = await test.post("/dataset/export", { project_id, format });
-      expect([response.status, response.json().detail[0]]).toMatchObject([
-        422,
-        { loc: ["body", "feedback"], type: "missing" },
-      ]);
-    }
-    for (const bad of [{ only: "tops" }, { holdout: 2 }, { limit: 0 }, { sort: 1 }, { format: "csv" }])
-      expect((await test.post("/dataset/export", { project_id, format: "chat", ...bad })).status).toBe(422);
+    const response = await test.post("/dataset/export", { project_id, format: "chat", ...more });
+    expect(response.status, response.text).toBe(422);
+    const { loc, ...detail } = response.json().detail[0];
+    expect([loc, detail.type]).toEqual([["body", ...at], type]);
+    expect((await test.post("/dataset/query", { project_id })).json().exports).toEqual([]);
   });
 
   it("selects the calls whose latest rating passes", async () => {

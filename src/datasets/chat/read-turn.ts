@@ -21,7 +21,7 @@ export function readTurn(value: unknown): Turn | undefined {
   if (!isJsonObject(value)) throw new LeftOut("not_a_chat");
   const { message, type, role } = value;
   // OpenInference
-  if (role === undefined && isJsonObject(message)) return readMessage(unnested(message));
+  if (isJsonObject(message)) return readMessage(message);
   if (role != null) return readMessage(value);
   switch (type) {
     case "function_call":
@@ -40,30 +40,18 @@ export function readTurn(value: unknown): Turn | undefined {
   }
 }
 
-/** Removes OpenInference's nesting: `contents.0.message_content`, `tool_calls.0.tool_call`. */
-function unnested(message: Json): Json {
-  const inner = (name: string, member: string): unknown => {
-    const list = message[name];
-    return Array.isArray(list)
-      ? list.map((one: unknown) => (isJsonObject(one) ? one[member] : one))
-      : undefined;
-  };
-  const calls = inner("tool_calls", "tool_call");
-  const content = message["content"] ?? inner("contents", "message_content");
-  return { ...message, content, ...(calls !== undefined && { tool_calls: calls }) };
-}
-
 function readMessage(message: Json): Turn {
   const role = ROLES.get(message["role"]);
   if (role === undefined || message["audio"] != null) throw new LeftOut("unsupported_content");
-  const said = readParts(first(message, "content", "parts"));
+  const said = readParts(first(message, "content", "contents", "parts"));
   if (role === "tool") return { role, ...toolResults(message, said) };
-  const { refusal } = message;
+  const { function_call: call } = message;
+  const refusal = textIn(message, "refusal");
   const pieces: readonly Piece[] = [
     ...said,
-    ...(typeof refusal === "string" && refusal !== "" ? [{ kind: "refusal" as const, text: refusal }] : []),
+    ...(refusal === undefined ? [] : [{ kind: "refusal" as const, text: refusal }]),
     ...callsIn(first(message, "tool_calls", "toolCalls")),
-    ...(isJsonObject(message["function_call"]) ? [readCall(message["function_call"])] : []),
+    ...callsIn(call == null ? undefined : [call]),
   ];
   return { role, name: textIn(message, "name"), pieces };
 }

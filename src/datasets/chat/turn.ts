@@ -1,3 +1,5 @@
+import { isJsonObject } from "../../shared/json.ts";
+
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Content of a message, independent of the recorded format. */
@@ -40,7 +42,14 @@ export function textIn(object: Json, ...names: readonly string[]): string | unde
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
-/** Returns a text as it is, and any other value as JSON. */
-export function toText(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value ?? null);
+/** The object at a path; empty if there is none. */
+export function objectIn(object: Json, ...path: readonly string[]): Json {
+  let inner: unknown = object;
+  for (const name of path) inner = isJsonObject(inner) ? inner[name] : undefined;
+  return isJsonObject(inner) ? inner : {};
+}
+
+/** The first of these members that is an object, else the object itself. */
+export function nestedIn(object: Json, ...names: readonly string[]): Json {
+  return names.map((name) => object[name]).find(isJsonObject) ?? object;
 }

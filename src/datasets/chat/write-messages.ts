@@ -21,16 +21,18 @@ export class MessageWriter {
   }
 
   assistant({ pieces, name }: Omit<Turn, "role">): Json {
-    const calls = pieces.filter((piece) => piece.kind === "call");
-    const said = pieces.slice(0, calls.length === 0 ? undefined : pieces.indexOf(calls[0]!));
-    const behind = pieces.slice(said.length).some((piece) => piece.kind !== "call" && !isEmptyText(piece));
-    const refusals = pieces.filter((piece) => piece.kind === "refusal");
-    const isOwn = pieces.every(({ kind }) => kind === "text" || kind === "call" || kind === "refusal");
-    if (behind || refusals.length > 1 || !isOwn) throw new LeftOut("unsupported_content");
+    const firstCall = pieces.findIndex(({ kind }) => kind === "call");
+    const said = firstCall === -1 ? pieces : pieces.slice(0, firstCall);
+    const behind = pieces.slice(said.length).filter((piece) => !isEmptyText(piece));
+    const calls = behind.filter((piece) => piece.kind === "call");
+    const texts = said.filter(({ kind }) => kind === "text");
+    const refusals = said.filter((piece) => piece.kind === "refusal");
+    const isOwn = behind.length === calls.length && said.length === texts.length + refusals.length;
+    if (!isOwn || refusals.length > 1) throw new LeftOut("unsupported_content");
     const [refusal] = refusals;
     return {
       role: "assistant",
-      content: contentOf(said.filter(({ kind }) => kind !== "refusal")),
+      content: contentOf(texts),
       ...(refusal !== undefined && { refusal: refusal.text }),
       ...(name !== undefined && { name }),
       ...(calls.length > 0 && { tool_calls: calls.map((call) => this.#toolCall(call)) }),

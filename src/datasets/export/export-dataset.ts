@@ -2,7 +2,7 @@ import type { Engine } from "../../store/engine.ts";
 import { createHoldout, withoutHeldOut } from "../select/holdout.ts";
 import { lastOfThreads, readCandidates } from "../select/read-candidates.ts";
 import { selectCalls } from "../select/select-calls.ts";
-import { chatLines, trajectoryLines } from "./lines.ts";
+import { chatLine, exampleLines, trajectoryLine } from "./lines.ts";
 import { ManifestWriter, type ManifestOptions } from "./manifest-writer.ts";
 import { preferenceLines } from "./preferences.ts";
 
@@ -23,8 +23,8 @@ export async function exportDataset(
   const kept = only === "last_of_thread" ? lastOfThreads(read) : read;
   const candidates = withoutHeldOut(kept, createHoldout(holdout ?? 0, seed ?? 0));
   const lines = {
-    chat: () => chatLines(candidates),
-    trajectories: () => trajectoryLines(candidates),
+    chat: () => exampleLines(candidates, chatLine),
+    trajectories: () => exampleLines(candidates, trajectoryLine),
     preference: () => preferenceLines(candidates, reading),
   };
   return { id: manifest.id, chunks: manifest.write(lines[format]()) };

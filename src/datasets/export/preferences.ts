@@ -69,13 +69,19 @@ function counterpart(
   return undefined;
 }
 
+/** Reads the calls of pairs again: a candidate for each, also for those that were deleted since. */
 async function* pairLines(pairs: readonly Pair[], options: CandidateOptions): AsyncGenerator<Outcome> {
   const { only: _only, condition: _condition, ...reader } = options;
-  const candidates = readCandidates(keysOf(pairs), reader);
-  for (const { chosen, rejected } of pairs) {
-    const [one, other] = [await candidates.next(), await candidates.next()];
-    if (one.done === true || other.done === true) return;
-    yield { calls: [chosen, rejected], result: resultOf(one.value.outcome, other.value.outcome) };
+  const left = pairs.values();
+  let first: Candidate["outcome"] | undefined;
+  for await (const { outcome } of readCandidates(keysOf(pairs), reader)) {
+    if (first === undefined) {
+      first = outcome;
+      continue;
+    }
+    const { chosen, rejected } = left.next().value!;
+    yield { calls: [chosen, rejected], result: resultOf(first, outcome) };
+    first = undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { chatLine, readExample, type RecordedCall } from "../../../src/datasets/chat/read-example.ts";
+import { readExample, type RecordedCall } from "../../../src/datasets/chat/read-example.ts";
+import { chatLine } from "../../../src/datasets/export/lines.ts";
 import { toCallEvent } from "../../../src/ingest/otlp/to-call-event.ts";
 import { ORIGIN, otelSpan } from "../../helpers/otel-span.ts";
 import { runs } from "../../helpers/runs.ts";
@@ -44,7 +45,7 @@ function recordedSpan(attributes: otel.SpanAttributes): RecordedCall {
 
 function lineOf(call: RecordedCall): string {
   const example = readExample(call);
-  return typeof example === "string" ? example : chatLine(example);
+  return typeof example === "string" ? example : chatLine(example).line;
 }
 
 const FORMATS: Readonly<Record<string, (conversation: Conversation) => RecordedCall>> = {
