@@ -97,9 +97,12 @@ function withDeltas(message: Json): Json {
     const { type, text, partial_json: json } = item;
     const last = blocks.at(-1);
     if (last === undefined || !String(type).endsWith("_delta")) blocks.push({ ...item });
-    else if (type === "text_delta") last["text"] = `${String(last["text"] ?? "")}${String(text ?? "")}`;
-    else if (type === "input_json_delta")
-      last["input"] = `${typeof last["input"] === "string" ? last["input"] : ""}${String(json ?? "")}`;
+    else if (type === "text_delta") last["text"] = `${stringIn(last["text"])}${stringIn(text)}`;
+    else if (type === "input_json_delta") last["input"] = `${stringIn(last["input"])}${stringIn(json)}`;
   }
   return { ...message, content: blocks };
+}
+
+function stringIn(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
