@@ -255,6 +255,13 @@ function describeAnswers(engine: () => Engine): void {
       );
       expect(rows).toEqual([{ n: 10_000, p: "p" }]);
     });
+    it("line breaks in literals and parameters stay, beside parameters and without", async () => {
+      const breaks = "a\nb\rc\r\nd\n";
+      const literal = trusted(`'${breaks}'`);
+      expect(await engine().rows(sql`SELECT ${literal} AS v`, options)).toEqual([{ v: breaks }]);
+      const beside = sql`SELECT ${literal} AS v, ${param("String", breaks)} AS p`;
+      expect(await engine().rows(beside, options)).toEqual([{ v: breaks, p: breaks }]);
+    });
     it("returns its version", async () => {
       expect(await engine().version()).toMatch(/^\d+\.\d+\./);
     });

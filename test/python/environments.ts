@@ -18,6 +18,7 @@ const environments = [
   "more",
   "frameworks",
   "mlflow",
+  "datasets",
 ] as const;
 /** Packages that do not fit together have an environment each: the names of the files in `requirements`. */
 export type Environment = (typeof environments)[number];

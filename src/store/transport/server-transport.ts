@@ -1,5 +1,5 @@
+import { randomUUID } from "node:crypto";
 import { addAbortSignal, Readable } from "node:stream";
-import type { ReadableStream } from "node:stream/web";
 import {
   EXCEPTION_TAG_HEADER_NAME,
   extractErrorAtTheEndOfChunk,
@@ -78,16 +78,21 @@ export function createServerTransport(
   };
 }
 
-/** Encodes query and parameters as a form body: URLs are limited to 1 MiB and proxies log them. */
+/**
+ * Encodes query and parameters as a form body: URLs are limited to 1 MiB and proxies log them. `FormData` would make every
+ * line feed, also of a literal, a carriage return and a line feed.
+ */
 function asForm(text: string, params: readonly (readonly [name: string, text: string])[]) {
-  const form = new FormData();
+  const boundary = randomUUID();
   // the server concatenates repeated fields
-  for (const chunk of text.match(/[^]{1,25000}/gu) ?? []) form.append("query", chunk);
-  for (const [name, value] of params) form.append(`param_${name}`, value);
-  const encoded = new Response(form);
+  const chunks = (text.match(/[^]{1,25000}/gu) ?? []).map((chunk) => ["query", chunk] as const);
+  const fields = [...chunks, ...params.map(([name, value]) => [`param_${name}`, value] as const)].map(
+    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const body = Buffer.from(`${fields.join("")}--${boundary}--\r\n`);
   return {
-    values: Readable.fromWeb(encoded.body as ReadableStream),
-    contentType: encoded.headers.get("content-type")!,
+    values: Readable.from([body], { objectMode: false, highWaterMark: body.length }),
+    contentType: `multipart/form-data; boundary=${boundary}`,
   };
 }
 
