@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { migrate } from "../src/store/schema/migrate.ts";
 import { startProcess, type ServiceProcess } from "../test/helpers/service-process.ts";
 import { inChild } from "./load/in-child.ts";
 import type { ReadResult, ReadTask } from "./load/read.ts";
+import { peakAboveIdle } from "./peak-memory.ts";
 import { fillCalls } from "./sample-calls.ts";
 import { figure, spreadOf, type Scenario, type ScenarioResult } from "./scenario.ts";
 
@@ -41,17 +42,6 @@ async function startFilled(dir: string, key: string): Promise<ServiceProcess> {
   await fillCalls(engine, { project: PROJECT, calls: 1_000_000, callsPerTrace: 1000 });
   await engine.close();
   return startProcess({ DATA_DIR: dir, ROOT_API_KEY: key });
-}
-
-/** The peak of the service's resident memory while it answers, above what it was before. Linux. */
-async function peakAboveIdle(service: ServiceProcess, work: () => Promise<unknown>): Promise<number> {
-  await delay(1000);
-  const { pid } = service.child;
-  const idleMiB = service.residentMiB();
-  writeFileSync(`/proc/${pid}/clear_refs`, "5"); // resets the peak
-  await work();
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) / 1024 - idleMiB;
 }
 
 /** The peak above idle while so many connections are open and read nothing. */

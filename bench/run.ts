@@ -45,6 +45,9 @@ for (const name of asked.length === 0 ? all : asked) {
   results.push(...some.map((result): [string, ScenarioResult] => [name, result]));
 }
 const minutes = (performance.now() - began) / 60_000;
+const missed = results.filter(([, { target }]) => target?.required === true && target.used > 1);
+for (const [name, { what, target }] of missed) console.error(`${name}: ${what}: not ${target!.text}`);
+if (missed.length > 0) process.exitCode = 1;
 console.log(`\n${results.length} figures in ${minutes.toFixed(1)} minutes`);
 if (asked.length === 0) {
   writeFileSync(PAGE, pageOf(results, { minutes, engineVersion: await engineVersion() }));

@@ -13,6 +13,8 @@ export interface Target {
   readonly text: string;
   /** Fraction of the limit that was used; above 1 the target is not met. */
   readonly used: number;
+  /** The run fails unless it is met. */
+  readonly required?: boolean;
 }
 
 export interface Scenario {
