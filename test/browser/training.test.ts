@@ -3,16 +3,21 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadTraining, TRAINING_PROJECT } from "../../scripts/demo/load-samples.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { startReferenceUpstream, type ReferenceUpstream } from "../helpers/reference-upstream/server.ts";
+import { ReferenceTraining } from "../helpers/reference-upstream/training.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { expectAccessible } from "./accessible.ts";
 import { readTables, show, untilIdle } from "./reading.ts";
+
+const TRAINING = `/${TRAINING_PROJECT}/training`;
+const EVENTS = /\/v1\/preview\/training-jobs\/[^/]+\/events\?/;
+const service = new ReferenceTraining(0);
 
 let upstream: ReferenceUpstream;
 let test: TestPage;
 
 describe.skipIf(chromiumPath === undefined)("training, in Chromium", () => {
   beforeAll(async () => {
-    upstream = await startReferenceUpstream();
+    upstream = await startReferenceUpstream({ training: service });
     test = await startPage({ settings: { TRAINING_UPSTREAM_URL: upstream.url } });
     await loadTraining({ url: test.url, key: ROOT_KEY });
   });
@@ -22,7 +27,7 @@ describe.skipIf(chromiumPath === undefined)("training, in Chromium", () => {
   });
 
   it("shows which checkpoint is better and cheaper than the base model, and what it was trained on", async () => {
-    const page = await test.open(`/${TRAINING_PROJECT}/training`);
+    const page = await test.open(TRAINING);
     await page.getByText("step 3", { exact: true }).waitFor();
     await untilIdle(page);
     const [jobs, models] = await page.evaluate(readTables);
@@ -41,6 +46,13 @@ describe.skipIf(chromiumPath === undefined)("training, in Chromium", () => {
     ]);
     const data = page.getByRole("region", { name: "Data" });
     expect(await data.innerText()).toContain("Made of 20 calls as trajectories: 20 calls exported");
+    const metrics = page.getByRole("region", { name: "Metrics", exact: true });
+    expect(await metrics.locator(".lines li").allInnerTexts()).toContain("loss\n0.05\nfrom 1");
+    expect(await metrics.locator(".lines path").count()).toBe(7);
+    expect(await metrics.innerText()).toContain("Metrics, over 20 gradient steps");
+    expect(await metrics.innerText()).toMatch(/num_trainable_tokens\s+4,096/u);
+    const events = page.getByRole("region", { name: "Events" });
+    expect(await events.innerText()).toMatch(/^22 events, the last 8\s+ended\s+step 20\s+step 19/u);
     await expectAccessible(page, "training");
     await page.setViewportSize({ width: 1280, height: 760 });
     await page.getByLabel("An answer passes if").fill("score < 0.5");
@@ -49,6 +61,39 @@ describe.skipIf(chromiumPath === undefined)("training, in Chromium", () => {
     await untilIdle(page);
     const [, others] = await page.evaluate(readTables);
     expect(others!.map(({ cells }) => cells[2]!.text)).toEqual(["60 %", "60 %", "20 %", "40 %"]);
+    await page.context().close();
+  });
+
+  it("draws what the job reports while it runs, and asks no more once it has ended", async () => {
+    const page = await test.open("/acme/other/training");
+    await page.clock.install();
+    const asked: (string | null)[] = [];
+    // as if the service trained more slowly
+    await page.route(EVENTS, async (route) => {
+      const after = new URL(route.request().url()).searchParams.get("after");
+      asked.push(after);
+      const response = await route.fetch();
+      const body = (await response.json()) as { data: { id: string }[] };
+      const data = after === null ? body.data.slice(0, 10) : body.data;
+      await route.fulfill({ response, json: { ...body, data, has_more: false } });
+    });
+    await page.route("**/training/jobs/query", async (route) => {
+      const response = await route.fetch();
+      const { jobs } = (await response.json()) as { jobs: object[] };
+      const json = { jobs: jobs.map((job) => ({ ...job, status: "running", ended_at: null })) };
+      await route.fulfill({ response, json: { ...json, next_page_token: null } });
+    });
+    await show(page, TRAINING);
+    const events = page.getByRole("region", { name: "Events" });
+    await events.getByText("10 events").waitFor();
+    expect(await events.innerText()).toMatch(/step 9\s+step 8/u);
+    await page.clock.runFor(4000);
+    await events.getByText("22 events").waitFor();
+    expect(await events.innerText()).toMatch(/ended seen \d\d:\d\d:\d\d\s/u);
+    await page.getByText("over 20 gradient steps").waitFor();
+    await page.clock.runFor(20_000);
+    await untilIdle(page);
+    expect(asked).toEqual([null, expect.any(String)]);
     await page.context().close();
   });
 
@@ -78,6 +123,27 @@ describe.skipIf(chromiumPath === undefined)("training, in Chromium", () => {
     await dialog.getByText("1 example").waitFor();
     expect(await dialog.innerText()).toContain("15 calls left out: duplicate");
     await page.context().close();
+  });
+
+  it("shows the last values that were read if it cannot ask, or the service has forgotten the job", async () => {
+    const made = await test.post("/api-keys", {
+      name: "reader",
+      scopes: ["read"],
+      projects: [TRAINING_PROJECT],
+    });
+    const { key } = made.json() as { readonly key: string };
+    const reading = await test.open(TRAINING, { key });
+    await reading.getByText("need a key with the scope train").waitFor();
+    service.forgetJobs();
+    const page = await test.open(TRAINING, { noisy: true });
+    await page.getByText("does not know this job: the last values that were read are shown").waitFor();
+    for (const one of [reading, page]) {
+      await untilIdle(one);
+      const metrics = one.getByRole("region", { name: "Metrics", exact: true });
+      expect(await metrics.innerText()).toMatch(/loss\s+0.05\s+reward\s+0.95/u);
+      expect(await one.getByRole("region", { name: "Events" }).count()).toBe(0);
+      await one.context().close();
+    }
   });
 
   it("says where to begin without a job", async () => {

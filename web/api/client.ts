@@ -39,7 +39,8 @@ function urlOf(path: string, base: string): string {
 }
 
 async function send(path: string, init: RequestInit, { base, key }: ApiClient): Promise<Response> {
-  const authorization = `Basic ${btoa(`api:${key}`)}`;
+  // the gateway reads basic credentials as the client's own for the upstream
+  const authorization = path.startsWith("/v1/") ? `Bearer ${key}` : `Basic ${btoa(`api:${key}`)}`;
   const response = await fetch(urlOf(path, base), {
     ...init,
     headers: { authorization, ...(init.body != null && { "content-type": "application/json" }) },

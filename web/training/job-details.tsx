@@ -1,30 +1,30 @@
 import { useState } from "react";
-import type { TrainingJob } from "../api/routes.ts";
+import type { TrainingJob, Whoami } from "../api/routes.ts";
 import { useQuery } from "../api/use-query.ts";
 import { JsonTree } from "../components/json-tree.tsx";
 import { LoadState } from "../components/notice.tsx";
-import { Table } from "../components/table.tsx";
 import { useSuggestedRating } from "../components/use-rating.ts";
-import { counted, formatUsd, plainNumber } from "../format/figure.ts";
-import { FormattedValue } from "../components/figure.tsx";
-import { oneLine } from "../format/plain-text.ts";
+import { counted } from "../format/figure.ts";
 import { RATING_PATTERN, readRating } from "../state/rating.ts";
 import type { TimeRange } from "../state/time-range.ts";
 import type { UrlState } from "../state/url-state.ts";
 import { useHrefTo, type Go } from "../state/use-address.ts";
+import { JobCourse } from "./job-course.tsx";
 import { loadExport, loadModels } from "./load-training.ts";
 import { ModelTable } from "./model-table.tsx";
 
 interface JobDetailsProps {
   readonly job: TrainingJob;
+  readonly me: Whoami;
   readonly project: string;
+  readonly zone: string;
   readonly window: TimeRange;
   readonly address: UrlState;
   readonly go: Go;
 }
 
-/** Checkpoints beside the base model, the data, the settings and the last metrics of a job. */
-export function JobDetails({ job, project, window, address, go }: JobDetailsProps) {
+/** Checkpoints beside the base model, the data, the course and the settings of a job. */
+export function JobDetails({ job, me, project, zone, window, address, go }: JobDetailsProps) {
   const { options } = address;
   const suggested = useSuggestedRating(project, window);
   const text = options["outcome"] ?? suggested ?? "";
@@ -36,7 +36,6 @@ export function JobDetails({ job, project, window, address, go }: JobDetailsProp
     `models ${project}`,
   );
   const hrefTo = useHrefTo(address);
-  const metrics = Object.entries(job.metrics);
   return (
     <>
       <section aria-busy={models.busy} aria-label="Checkpoints">
@@ -49,24 +48,7 @@ export function JobDetails({ job, project, window, address, go }: JobDetailsProp
         <h2>Data</h2>
         <Dataset {...{ job, project }} />
       </section>
-      <section aria-label="Metrics">
-        <h2>Last metrics</h2>
-        {job.stated_cost !== null && <p>The service states a cost of {formatUsd(job.stated_cost).text}.</p>}
-        <Table
-          className="plain"
-          label="Last metrics"
-          none="None reported yet."
-          rows={metrics}
-          columns={[
-            { name: "metric", cell: ([name]) => <bdi>{oneLine(name, 80)}</bdi> },
-            {
-              name: "value",
-              kind: "number",
-              cell: ([, value]) => <FormattedValue figure={plainNumber(value)} />,
-            },
-          ]}
-        />
-      </section>
+      <JobCourse {...{ job, me, zone }} />
       <section aria-label="Settings of the job">
         <JsonTree label="Request" value={job.request} find="" />
       </section>

@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import type { TrainingJob } from "../api/routes.ts";
+import type { TrainingJob, Whoami } from "../api/routes.ts";
 import { useQuery } from "../api/use-query.ts";
 import { LoadState, Notice } from "../components/notice.tsx";
 import { Table, type Column } from "../components/table.tsx";
@@ -12,12 +12,13 @@ import type { HrefTo } from "../state/url-state.ts";
 import { useWindow } from "../state/use-window.ts";
 import { JobDetails } from "./job-details.tsx";
 import { isOpen, loadJobs } from "./load-training.ts";
+import "../style/charts.css";
 import "../style/overview.css";
 
 const REFRESH_MS = 5000;
 
 /** Training jobs of the project, and one of them beside the model that it began with. */
-export function TrainingView({ address, project, zone, go }: ViewProps) {
+export function TrainingView({ me, address, project, zone, go }: ViewProps & { readonly me: Whoami }) {
   const load = useQuery(`jobs\n${project}`, (asking) => loadJobs(project, asking));
   const { window } = useWindow(address, zone, 0);
   const hrefTo = useHrefTo(address);
@@ -53,7 +54,7 @@ export function TrainingView({ address, project, zone, go }: ViewProps) {
       )}
       {jobs?.length === 0 && <NoJobs hrefTo={hrefTo} />}
       {job?.error != null && <Notice kind="error" title={oneLine(job.error)} />}
-      {job !== undefined && <JobDetails key={job.id} {...{ job, project, window, address, go }} />}
+      {job !== undefined && <JobDetails key={job.id} {...{ job, me, project, zone, window, address, go }} />}
     </main>
   );
 }
