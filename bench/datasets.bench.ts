@@ -25,9 +25,9 @@ interface Export {
 
 const rated = (value: number) => ({ feedback: { json_path: "score", op: "$gte", value } });
 const exports: readonly Export[] = [
-  { what: "chat, with dedupe", question: { format: "chat", dedupe: true }, limitMiB: 700, rate: 0.5 },
-  { what: "trajectories", question: { format: "trajectories", ...rated(0) }, limitMiB: 1500, rate: 0.15 },
-  { what: "preference", question: { format: "preference", ...rated(0.5) }, limitMiB: 1700, rate: 0.12 },
+  { what: "chat, with dedupe", question: { format: "chat", dedupe: true }, limitMiB: 900, rate: 0.4 },
+  { what: "trajectories", question: { format: "trajectories", ...rated(0) }, limitMiB: 1800, rate: 0.15 },
+  { what: "preference", question: { format: "preference", ...rated(0.5) }, limitMiB: 1800, rate: 0.12 },
 ];
 
 const projectOf = (calls: number): string => `bench/chats-${calls}`;
