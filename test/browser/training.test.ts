@@ -5,6 +5,7 @@ import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { startReferenceUpstream, type ReferenceUpstream } from "../helpers/reference-upstream/server.ts";
 import { ReferenceTraining } from "../helpers/reference-upstream/training.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
+import { until } from "../helpers/until.ts";
 import { expectAccessible } from "./accessible.ts";
 import { readTables, show, untilIdle } from "./reading.ts";
 
@@ -20,6 +21,9 @@ describe.skipIf(chromiumPath === undefined)("training, in Chromium", () => {
     upstream = await startReferenceUpstream({ training: service });
     test = await startPage({ settings: { TRAINING_UPSTREAM_URL: upstream.url } });
     await loadTraining({ url: test.url, key: ROOT_KEY });
+    // the view would ask for it every few seconds
+    const completed = { project_id: TRAINING_PROJECT, status: "completed" };
+    await until(async () => (await test.post("/training/jobs/query", completed)).text.includes("step3"));
   });
   afterAll(async () => {
     await test?.close();

@@ -97,7 +97,7 @@ export class ManifestWriter {
   /** Returns why a line is not written. */
   #refusal(line: string): Verdict | undefined {
     const isUnique = this.#options.question.dedupe === true;
-    const digest = isUnique ? hash("sha256", line, "binary").slice(0, 16) : "";
+    const digest = isUnique ? hash("sha256", line, "binary") : "";
     if (isUnique && this.#written.has(digest)) return "duplicate";
     if (this.isFull) return "over_limit";
     if (isUnique) this.#written.add(digest);
