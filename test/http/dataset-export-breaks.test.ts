@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { StorageError } from "../../src/store/storage-error.ts";
+import { chatCalls, type Chat } from "../helpers/chat-calls.ts";
 import { interceptStatements, type Around } from "../helpers/intercept-statements.ts";
 import { sendRaw, head } from "../helpers/raw-http.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
@@ -35,26 +36,10 @@ const LONG = Array.from({ length: 80 }, (_, at) => ({
 }));
 let longProject: string;
 
-interface Sent {
-  readonly id: string;
-  readonly asked: string;
-  readonly said: string;
-}
-
 /** Returns a new project with these calls. */
-async function projectOf(calls: readonly Sent[]): Promise<string> {
+async function projectOf(calls: readonly Chat[]): Promise<string> {
   const project_id = `acme/breaks-${projects++}`;
-  const batch = calls.map(({ id, asked, said }, second) => ({
-    id,
-    trace_id: `t-${id}`,
-    op_name: "chat",
-    started_at: new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString(),
-    ended_at: "2026-01-02T00:00:00Z",
-    attributes: {},
-    inputs: { model: "m", messages: [{ role: "user", content: asked }] },
-    output: { choices: [{ index: 0, message: { role: "assistant", content: said }, finish_reason: "stop" }] },
-    summary: {},
-  }));
+  const batch = chatCalls(calls);
   const response = await test.post(`/v2/${project_id}/calls/complete`, { batch });
   expect(response.json()).toEqual({ rejected: [] });
   return project_id;

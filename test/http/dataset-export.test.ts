@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chatCalls, type Chat } from "../helpers/chat-calls.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
@@ -9,29 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-interface Sent {
-  readonly id: string;
-  readonly asked?: string;
-  readonly said?: string;
-  readonly more?: object;
-}
-
 const newProject = (): string => `acme/datasets-${projects++}`;
 
 /** Sends chats, a second apart. */
-async function send(project_id: string, calls: readonly Sent[]): Promise<void> {
-  const batch = calls.map(({ id, asked = `q-${id}`, said = `a-${id}`, more = {} }, second) => ({
-    id,
-    trace_id: `t-${id}`,
-    op_name: "chat",
-    started_at: new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString(),
-    ended_at: "2026-01-02T00:00:00Z",
-    attributes: {},
-    inputs: { model: "m", messages: [{ role: "user", content: asked }] },
-    output: { choices: [{ index: 0, message: { role: "assistant", content: said }, finish_reason: "stop" }] },
-    summary: {},
-    ...more,
-  }));
+async function send(project_id: string, calls: readonly Chat[]): Promise<void> {
+  const batch = chatCalls(calls);
   const response = await test.post(`/v2/${project_id}/calls/complete`, { batch });
   expect(response.status, response.text).toBe(200);
 }

@@ -1,28 +1,16 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
+import { runScript } from "../helpers/run-script.ts";
 import { startProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
-const run = promisify(execFile);
-const SCRIPT = join(import.meta.dirname, "../../scripts/budgets.ts");
 const dataDir = mkdtempSync(join(tmpdir(), "sumtree-budgets-"));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-async function budgets(...args: readonly string[]) {
-  try {
-    const { stdout, stderr } = await run(process.execPath, [SCRIPT, ...args], {
-      env: { ...CHILD_ENVIRONMENT, DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY },
-    });
-    return { code: 0, stdout, stderr };
-  } catch (error) {
-    return error as { code: number; stdout: string; stderr: string };
-  }
-}
+const budgets = (...args: readonly string[]) =>
+  runScript("budgets.ts", args, { DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
 
 describe("npm run budgets", () => {
   it("creates, lists, changes and deletes budgets of the service that runs", async () => {

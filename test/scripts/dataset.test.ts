@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -13,29 +12,19 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
+import { chatCalls } from "../helpers/chat-calls.ts";
+import { runScript } from "../helpers/run-script.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { bearer } from "../helpers/start-gateway.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
-const run = promisify(execFile);
-const SCRIPT = join(import.meta.dirname, "../../scripts/dataset.ts");
 const dir = mkdtempSync(join(tmpdir(), "sumtree-dataset-"));
 const dataDir = join(dir, "data");
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-async function dataset(...args: readonly string[]) {
-  try {
-    const { stdout, stderr } = await run(process.execPath, [SCRIPT, ...args], {
-      env: { ...CHILD_ENVIRONMENT, DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY },
-    });
-    return { code: 0, stdout, stderr };
-  } catch (error) {
-    return error as { code: number; stdout: string; stderr: string };
-  }
-}
+const dataset = (...args: readonly string[]) =>
+  runScript("dataset.ts", args, { DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
 
 const exportTo = (out: string, ...more: readonly string[]) =>
   dataset("export", "--project", "acme/a", "--format", "chat", "--out", out, ...more);
@@ -62,17 +51,7 @@ const lineOf = (id: string): string =>
   `{"messages":[{"role":"user","content":"q-${id}"},{"role":"assistant","content":"a-${id}"}]}`;
 
 async function send(service: ServiceProcess): Promise<void> {
-  const batch = ["one", "two", "three"].map((id, second) => ({
-    id,
-    trace_id: `t-${id}`,
-    op_name: "chat",
-    started_at: new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString(),
-    ended_at: "2026-01-02T00:00:00Z",
-    attributes: {},
-    inputs: { messages: [{ role: "user", content: `q-${id}` }] },
-    output: { choices: [{ index: 0, message: { role: "assistant", content: `a-${id}` } }] },
-    summary: {},
-  }));
+  const batch = chatCalls([{ id: "one" }, { id: "two" }, { id: "three" }]);
   const headers = { ...bearer, "content-type": "application/json" };
   const url = `${service.url}/v2/acme/a/calls/complete`;
   const response = await fetch(url, { method: "POST", headers, body: JSON.stringify({ batch }) });

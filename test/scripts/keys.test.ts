@@ -1,28 +1,16 @@
-import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
+import { runScript } from "../helpers/run-script.ts";
 import { startProcess } from "../helpers/service-process.ts";
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 
-const run = promisify(execFile);
-const SCRIPT = join(import.meta.dirname, "../../scripts/keys.ts");
 const dataDir = mkdtempSync(join(tmpdir(), "sumtree-keys-"));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-async function keys(args: string, environment: Readonly<Record<string, string>> = {}) {
-  try {
-    const { stdout, stderr } = await run(process.execPath, [SCRIPT, ...args.split(" ")], {
-      env: { ...CHILD_ENVIRONMENT, DATA_DIR: dataDir, ...environment },
-    });
-    return { code: 0, stdout, stderr };
-  } catch (error) {
-    return error as { code: number; stdout: string; stderr: string };
-  }
-}
+const keys = (args: string, environment: Readonly<Record<string, string>> = {}) =>
+  runScript("keys.ts", args.split(" "), { DATA_DIR: dataDir, ...environment });
 
 const KEY = /^st_[0-9a-z]{12}_[\w-]{43}\n$/;
 
